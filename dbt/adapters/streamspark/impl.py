@@ -1,0 +1,68 @@
+"""The adapter: dbt's questions, each handed to the module that answers it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Optional
+
+from dbt.adapters.base import BaseRelation
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.impl import SparkAdapter, SparkConfig
+
+from dbt.adapters.streamspark.connections import StreamsparkConnectionManager
+from dbt.adapters.streamspark.relation import StreamsparkRelation, relation_type
+
+if TYPE_CHECKING:
+    import agate
+    from pyspark.sql import SparkSession
+
+logger = AdapterLogger("Streamspark")
+DEFAULT_FILE_FORMAT = "delta"
+
+
+@dataclass
+class StreamsparkConfig(SparkConfig):
+    file_format: str = DEFAULT_FILE_FORMAT
+
+
+class StreamsparkAdapter(SparkAdapter):
+    """dbt-spark's adapter on our own sessions, with streams as relations and Delta as the default format."""
+
+    Relation = StreamsparkRelation
+    ConnectionManager = StreamsparkConnectionManager
+    AdapterSpecificConfigs = StreamsparkConfig
+
+    def spark(self) -> SparkSession:
+        """The Spark session of the current thread's connection, opened if need be."""
+        session: SparkSession = self.connections.get_thread_connection().handle.session.spark
+        return session
+
+    def pre_model_hook(self, config: Any) -> None:
+        """dbt-spark's macros ask the model for its file format and mean parquet when there is none."""
+        config.model.config.extra.setdefault("file_format", DEFAULT_FILE_FORMAT)
+
+    def _build_spark_relation_list(
+        self, row_list: agate.Table, relation_info_func: Callable[[agate.Row], Any]
+    ) -> list[BaseRelation]:
+        """The relations in `show table extended`'s rows, without the temporary views it lists in every schema."""
+        return [
+            self._relation_of(*relation_info_func(row)) for row in row_list if row["namespace"] and not row["isTemporary"]
+        ]
+
+    def _relation_of(self, schema: str, name: str, information: str) -> BaseRelation:
+        return self.Relation.create(
+            database=self.config.credentials.database,
+            schema=schema,
+            identifier=name,
+            type=relation_type(information),
+            information=information,
+            is_delta="Provider: delta" in information,
+            is_iceberg="Provider: iceberg" in information,
+            is_hudi="Provider: hudi" in information,
+        )
+
+    @classmethod
+    def convert_time_type(cls, agate_table: agate.Table, col_idx: int) -> str:
+        """Neither Delta nor Hive stores a time of day."""
+        return "string"

@@ -1,0 +1,260 @@
+"""Starting Spark inside this process: Delta's jars, a catalog under the project, a quiet JVM. No dbt import."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
+from pyspark.java_gateway import launch_gateway
+from pyspark.logger import PySparkLogger
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.errors import StreamsparkError
+from dbt.adapters.streamspark.spark_errors import as_sql_error
+
+JAVA_NEEDED = 17
+DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
+DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+DOWNLOADING = "Downloading Delta's jars, the first time only; this takes a minute or two."
+EXIT_SECONDS = 10
+
+
+class LaunchError(StreamsparkError):
+    """Spark cannot be started; the message says what to install or to change."""
+
+
+@dataclass(frozen=True)
+class LaunchOptions:
+    """What a Spark session of our own is made from.
+
+    `spark_config` wins over every default. `warehouse` holds the tables, their catalog and Spark's log.
+    """
+
+    warehouse: Path
+    master: str = "local[*]"
+    driver_memory: str = "2g"
+    packages: tuple[str, ...] = ()
+    spark_config: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_local(self) -> bool:
+        return self.master.startswith("local")
+
+    @property
+    def log_file(self) -> Path:
+        return self.warehouse / "spark.log"
+
+    def conf(self) -> dict[str, str]:
+        """Every Spark conf the session starts with; Delta's package is added by `builder`."""
+        return {**_defaults(self), **(_small_machine() if self.is_local else {}), **self.spark_config}
+
+
+def _defaults(options: LaunchOptions) -> dict[str, str]:
+    metastore = options.warehouse / "metastore_db"
+    java_options = f"-Dderby.system.home={options.warehouse} -Dderby.stream.error.file={options.warehouse}/derby.log"
+    return {
+        "spark.app.name": "dbt-streamspark",
+        "spark.master": options.master,
+        "spark.driver.memory": options.driver_memory,
+        "spark.driver.extraJavaOptions": java_options,
+        "spark.sql.warehouse.dir": str(options.warehouse),
+        "spark.sql.catalogImplementation": "hive",
+        "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={metastore};create=true",
+        "spark.sql.extensions": DELTA_EXTENSION,
+        "spark.sql.catalog.spark_catalog": DELTA_CATALOG,
+        "spark.sql.sources.default": "delta",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.python.sql.dataFrameDebugging.enabled": "false",
+    }
+
+
+def _small_machine() -> dict[str, str]:
+    """A task costs more than a small partition gains, so as many partitions as there are cores."""
+    cores = str(min(os.cpu_count() or 2, 16))
+    return {"spark.sql.shuffle.partitions": cores, "spark.databricks.delta.snapshotPartitions": "2"}
+
+
+def running_session() -> SparkSession | None:
+    """The Spark session this process has already, or None. Raises LaunchError when it cannot do Delta."""
+    session = SparkSession.getActiveSession() or SparkSession._instantiatedSession
+    if session is None or session._sc._jsc is None:
+        return None
+    if DELTA_EXTENSION not in str(session.conf.get("spark.sql.extensions", "")):
+        raise LaunchError(
+            "A Spark session runs in this process already, without Delta. Build it with "
+            f"spark.sql.extensions={DELTA_EXTENSION} and spark.sql.catalog.spark_catalog={DELTA_CATALOG}, or "
+            "stop it before dbt runs."
+        )
+    return session
+
+
+def start(options: LaunchOptions, notify: Callable[[str], None] = print) -> SparkSession:
+    """A new Spark session; `notify` gets the one line that is said while jars download.
+
+    Raises LaunchError when Java, a jar or the catalog cannot be had.
+    """
+    check_java()
+    options.warehouse.mkdir(parents=True, exist_ok=True)
+    _silence_python()
+    builder = builder_of(options)
+    conf = SparkConf(loadDefaults=False).setAll(list(builder._options.items()))
+    if not _jars_are_here(conf):
+        notify(DOWNLOADING)
+    _launch_jvm(conf, options.log_file)
+    session = builder.getOrCreate()
+    atexit.register(stop, session)
+    _open_catalog(session, options)
+    return session
+
+
+def builder_of(options: LaunchOptions) -> Any:
+    """A session builder with every conf and Delta's package set."""
+    from delta import configure_spark_with_delta_pip
+
+    builder = SparkSession.Builder()
+    builder._options = {}
+    for key, value in options.conf().items():
+        builder = builder.config(key, value)
+    asked = [*options.packages, *filter(None, options.spark_config.get("spark.jars.packages", "").split(","))]
+    return configure_spark_with_delta_pip(builder, extra_packages=asked)
+
+
+def _launch_jvm(conf: SparkConf, log_file: Path) -> None:
+    """The JVM that PySpark would start, with its output in a file: Ivy, Hadoop and Spark are all chatty."""
+    if SparkContext._gateway is not None:
+        return
+    with open(log_file, "w") as log:
+        try:
+            gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
+        except PySparkRuntimeError as error:
+            raise LaunchError(why_not_started(log_file)) from error
+    SparkContext._ensure_initialized(gateway=gateway)
+
+
+def why_not_started(log_file: Path) -> str:
+    """What to do about a JVM that ended at once, from what it wrote."""
+    text = log_file.read_text(errors="replace")
+    if "UNRESOLVED DEPENDENCIES" in text or "unresolved dependency" in text:
+        missing = sorted(set(re.findall(r"unresolved dependency: ([^:\s]+[^:]*)(?:: not found)?", text)))
+        return (
+            f"Spark could not get these jars: {', '.join(missing) or 'see the log'}. It needs the network once; "
+            "behind a mirror, name the mirror's Ivy settings with spark.jars.ivySettings under spark_config in "
+            f"the profile. The whole output is in {log_file}."
+        )
+    last = "\n".join(text.strip().splitlines()[-5:])
+    return f"Spark could not be started. Its last lines, all of them are in {log_file}:\n{last}"
+
+
+def _jars_are_here(conf: SparkConf) -> bool:
+    ivy = conf.get("spark.jars.ivy", None) or os.path.expanduser("~/.ivy2.5.2")
+    names = (package.split(":") for package in (conf.get("spark.jars.packages") or "").split(","))
+    return all(Path(ivy, "jars", f"{group}_{name}-{number}.jar").exists() for group, name, number in names)
+
+
+def _open_catalog(session: SparkSession, options: LaunchOptions) -> None:
+    """Hive opens its catalog at first use; do it now, so that what fails is said once and clearly."""
+    try:
+        session.sql("show databases").collect()
+    except Exception as error:
+        stop(session)
+        if _caused_by(error, "XSDB6"):
+            raise LaunchError(
+                f"Another process (a dbt run, a notebook) has the catalog in {options.warehouse} open, and its "
+                "embedded database (Derby) allows one at a time. Wait for it to end, or give this project "
+                "another `warehouse_dir` or a shared metastore (spark_config)."
+            ) from error
+        raise as_sql_error(error) from error
+
+
+def _caused_by(error: BaseException, text: str) -> bool:
+    cause: Any = getattr(error, "_origin", None) or getattr(error, "java_exception", None)
+    while cause is not None:
+        if text in str(cause.getMessage()):
+            return True
+        cause = cause.getCause()
+    return text in str(error)
+
+
+def _silence_python() -> None:
+    """PySpark logs each error's query context as JSON on stderr and warns about pandas; dbt shows the error."""
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)
+    warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
+
+
+def stop(session: SparkSession) -> None:
+    """Ends Spark and its JVM, so that the catalog is free when this process has ended."""
+    gateway = session._sc._gateway
+    if session._sc._jsc is not None:
+        session.stop()
+    process = getattr(gateway, "proc", None)
+    if process is None or process.poll() is not None:
+        return
+    gateway.shutdown()
+    process.stdin.close()
+    try:
+        process.wait(EXIT_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+
+
+def check_java() -> str:
+    """The version of the Java that Spark will run on. Raises LaunchError when it is missing or too old."""
+    found = java_version()
+    if found is None:
+        where = f"JAVA_HOME is {os.environ['JAVA_HOME']}" if os.environ.get("JAVA_HOME") else "JAVA_HOME is not set"
+        raise LaunchError(
+            f"Spark needs Java {JAVA_NEEDED} or newer, and there is none ({where}, no `java` that runs on the PATH). "
+            f"Install it, e.g. `apt-get install openjdk-{JAVA_NEEDED}-jre-headless` or "
+            f"`brew install openjdk@{JAVA_NEEDED}`."
+        )
+    if major(found) < JAVA_NEEDED:
+        raise LaunchError(
+            f"Spark needs Java {JAVA_NEEDED} or newer; this is {found} ({java_command()}). Install a newer one and "
+            "set JAVA_HOME to it."
+        )
+    return found
+
+
+def java_command() -> str | None:
+    home = os.environ.get("JAVA_HOME")
+    return shutil.which(str(Path(home, "bin", "java"))) if home else shutil.which("java")
+
+
+def java_version() -> str | None:
+    """The text of Java's version, such as 17.0.15 or 1.8.0_402; None without a Java that runs."""
+    command = java_command()
+    if command is None:
+        return None
+    said = subprocess.run([command, "-version"], capture_output=True, text=True, check=False)
+    match = re.search(r'version "([^"]+)"', said.stderr + said.stdout)
+    return match.group(1) if match else None
+
+
+def major(java: str) -> int:
+    """
+    >>> major("17.0.15"), major("1.8.0_402"), major("21-ea")
+    (17, 8, 21)
+    """
+    parts = re.findall(r"\d+", java)
+    return int(parts[1] if parts[0] == "1" and len(parts) > 1 else parts[0])
+
+
+def delta_version() -> str:
+    return version("delta-spark")

@@ -1,0 +1,70 @@
+"""A name in the catalog: table, view or stream, with the catalog's name in front where one is given."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Optional
+
+from dbt.adapters.base.relation import Policy
+from dbt.adapters.spark.relation import SparkQuotePolicy, SparkRelation
+from dbt_common.dataclass_schema import StrEnum
+from dbt.adapters.utils import classproperty
+
+STREAM_PROPERTY = "streamspark.kind=stream"
+
+
+class StreamsparkRelationType(StrEnum):
+    """dbt's relation types and `stream`."""
+
+    Table = "table"
+    View = "view"
+    CTE = "cte"
+    MaterializedView = "materialized_view"
+    Ephemeral = "ephemeral"
+    External = "external"
+    PointerTable = "pointer_table"
+    Function = "function"
+    Stream = "stream"
+
+
+@dataclass
+class StreamsparkIncludePolicy(Policy):
+    database: bool = True
+    schema: bool = True
+    identifier: bool = True
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class StreamsparkRelation(SparkRelation):
+    """`schema.name`, or `catalog.schema.name` when `database` holds a catalog other than Spark's own."""
+
+    type: Optional[StreamsparkRelationType] = None  # type: ignore[assignment]
+    quote_policy: Policy = field(default_factory=lambda: SparkQuotePolicy())
+    include_policy: Policy = field(default_factory=lambda: StreamsparkIncludePolicy())
+
+    def __post_init__(self) -> None:
+        """dbt-spark refuses a database here; ours is a catalog and allowed."""
+
+    def render(self) -> str:
+        return ".".join(part for _, part in self._render_iterator() if part is not None)
+
+    @classproperty
+    def get_relation_type(cls) -> type[StreamsparkRelationType]:
+        return StreamsparkRelationType
+
+    @classproperty
+    def Stream(cls) -> str:
+        return str(StreamsparkRelationType.Stream)
+
+    @property
+    def is_stream(self) -> bool:
+        return self.type == StreamsparkRelationType.Stream
+
+
+def relation_type(information: str) -> StreamsparkRelationType:
+    """The type of a relation by the text that `show table extended` gives about it."""
+    if "Type: VIEW" not in information:
+        return StreamsparkRelationType.Table
+    if STREAM_PROPERTY in information:
+        return StreamsparkRelationType.Stream
+    return StreamsparkRelationType.View
