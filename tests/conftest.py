@@ -1,0 +1,45 @@
+"""One Spark session for the whole pytest process, and dbt's own project fixtures on top of it.
+
+`spark` starts at the first test that asks for it, directly or through dbt's `project`; unit tests do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark import launch
+from dbt.adapters.streamspark.launch import LaunchOptions
+
+pytest_plugins = ["dbt.tests.fixtures.project"]
+
+TEST_CONF = {
+    "spark.sql.shuffle.partitions": "1",
+    "spark.databricks.delta.snapshotPartitions": "1",
+    "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:tests;create=true",
+    "spark.sql.session.timeZone": "UTC",
+}
+
+
+@pytest.fixture(scope="session")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("warehouse")
+
+
+@pytest.fixture(scope="session")
+def spark(warehouse: Path) -> Iterator[SparkSession]:
+    """The base session; `spark.newSession()` gives one with confs and temporary views of its own."""
+    options = LaunchOptions(warehouse=warehouse, master="local[2]", driver_memory="2g", spark_config=TEST_CONF)
+    session = launch.start(options)
+    yield session
+    launch.stop(session)
+
+
+@pytest.fixture(scope="class")
+def dbt_profile_target(spark: SparkSession, warehouse: Path) -> dict[str, Any]:
+    """A profile whose runs find `spark` in this process and go on in it."""
+    return {"type": "streamspark", "warehouse_dir": str(warehouse), "threads": 1}
