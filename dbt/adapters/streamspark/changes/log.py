@@ -1,0 +1,171 @@
+"""The transaction log of one Delta table, read on the driver: no Spark job, no listing of the table's files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from functools import cached_property
+from typing import Any
+
+from py4j.protocol import Py4JJavaError
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.errors import BrokenSource, StaleSource
+
+Action = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One version of a table, as its commit file says it.
+
+    `adds` and `removes` are the file actions, `metadata` the table's new metadata or None,
+    `txns` maps application id to version, `timestamp` is the commit's time in UTC.
+    """
+
+    version: int
+    timestamp: datetime
+    info: Action = field(default_factory=dict)
+    adds: list[Action] = field(default_factory=list)
+    removes: list[Action] = field(default_factory=list)
+    metadata: Action | None = None
+    txns: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def operation(self) -> str:
+        return str(self.info.get("operation", ""))
+
+    @property
+    def identity(self) -> str:
+        """What tells this commit from a commit of the same version in another table."""
+        return str(self.info.get("txnId") or self.info.get("timestamp") or "")
+
+
+class TableLog:
+    """One Delta table's log. `refresh()` sees commits made since; everything else reads what is asked for.
+
+    Raises BrokenSource when the name is no Delta table, StaleSource when a commit is cleaned away.
+    """
+
+    def __init__(self, spark: SparkSession, name: str):
+        self.spark = spark
+        self.name = name
+        self._jvm: Any = spark._jvm
+        self._jspark = spark._jsparkSession
+        self._none = self._jvm.scala.Option.empty()
+        self.java = self._open()
+        self._snapshot = self.java.update(False, self._none, self._none)
+        if self._snapshot.version() < 0:
+            raise BrokenSource(f"{name} is not a Delta table: nothing is committed at {self.path}")
+
+    def _open(self) -> Any:
+        delta_log = self._jvm.org.apache.spark.sql.delta.DeltaLog
+        try:
+            if self.name.startswith("delta.`"):
+                return delta_log.forTable(self._jspark, self.name[len("delta.`") : -1])
+            return delta_log.forTable(self._jspark, self._identifier())
+        except Exception as error:
+            if "NoSuchTable" in str(error) or "TABLE_OR_VIEW_NOT_FOUND" in str(error):
+                raise BrokenSource(f"table {self.name} does not exist") from error
+            raise
+
+    def _identifier(self) -> Any:
+        return self._jspark.sessionState().sqlParser().parseTableIdentifier(self.name)
+
+    def refresh(self) -> TableLog:
+        self._snapshot = self.java.update(False, self._none, self._none)
+        return self
+
+    @property
+    def version(self) -> int:
+        """The newest version seen at the last refresh."""
+        return int(self._snapshot.version())
+
+    @property
+    def table_id(self) -> str:
+        return str(self._snapshot.metadata().id())
+
+    @property
+    def path(self) -> str:
+        return str(self.java.dataPath().toString())
+
+    @property
+    def properties(self) -> dict[str, str]:
+        return dict(json.loads(self._snapshot.metadata().json())["metaData"]["configuration"])
+
+    def snapshot(self, version: int | None = None) -> Any:
+        """Delta's own Snapshot object (py4j); the newest when no version is given."""
+        if version is None or version == self.version:
+            return self._snapshot
+        try:
+            return self.java.getSnapshotAt(version, self._none, self._none, False)
+        except Py4JJavaError as error:
+            raise self.gone(version) from error
+
+    @cached_property
+    def _hadoop_conf(self) -> Any:
+        return self._jspark.sessionState().newHadoopConf()
+
+    @cached_property
+    def _file_system(self) -> Any:
+        return self.java.logPath().getFileSystem(self._hadoop_conf)
+
+    def commit(self, version: int) -> Commit:
+        """The commit that made `version`. Raises StaleSource when its file is gone."""
+        path = self._jvm.org.apache.hadoop.fs.Path(self.java.logPath(), f"{version:020d}.json")
+        try:
+            lines = self.java.store().read(path, self._hadoop_conf)
+            modified = self._file_system.getFileStatus(path).getModificationTime()
+        except Py4JJavaError as error:
+            if "FileNotFoundException" in str(error.java_exception.getClass().getName()):
+                raise self.gone(version) from error
+            raise
+        return parse_commit(version, lines.mkString("\n"), modified)
+
+    def commits(self, start: int, end: int) -> list[Commit]:
+        """The commits of (start, end], oldest first."""
+        return [self.commit(version) for version in range(start + 1, end + 1)]
+
+    def all_files(self, version: int) -> list[Action]:
+        """The add actions of every file live at `version`. Costs a Spark job and grows with the table."""
+        files = self.snapshot(version).allFiles().toJSON().collectAsList()
+        return [json.loads(text) for text in files]
+
+    def earliest_version(self) -> int:
+        """The oldest version whose commit file is still there."""
+        names = (status.getPath().getName() for status in self._file_system.listStatus(self.java.logPath()))
+        return min(int(name[:20]) for name in names if name.endswith(".json") and name[:20].isdigit())
+
+    def transactions(self) -> dict[str, int]:
+        """Application id -> newest version, from the snapshot's state. Costs a Spark job: a last resort."""
+        pairs = self._jvm.scala.jdk.javaapi.CollectionConverters.asJava(self._snapshot.transactions())
+        return {str(app): int(version) for app, version in pairs.items()}
+
+    def gone(self, version: int) -> StaleSource:
+        return StaleSource(
+            f"table {self.name}: version {version} is no longer in its log (the oldest commit there is "
+            f"{self.earliest_version()}), so the changes since then cannot be read. Re-create the stream with "
+            "--full-refresh, and raise delta.logRetentionDuration or consume more often."
+        )
+
+
+def parse_commit(version: int, text: str, modified_ms: int) -> Commit:
+    """The commit in the text of a commit file (one JSON action a line).
+
+    >>> c = parse_commit(3, '{"commitInfo":{"operation":"WRITE"}}\\n{"txn":{"appId":"a","version":7}}', 0)
+    >>> c.operation, c.txns, c.timestamp.year
+    ('WRITE', {'a': 7}, 1970)
+    """
+    actions = [json.loads(line) for line in text.split("\n") if line.strip()]
+    info: Action = next((a["commitInfo"] for a in actions if "commitInfo" in a), {})
+    milliseconds = info.get("inCommitTimestamp", modified_ms)
+    return Commit(
+        version=version,
+        timestamp=datetime.fromtimestamp(milliseconds / 1000, tz=timezone.utc),
+        info=info,
+        adds=[a["add"] for a in actions if "add" in a],
+        removes=[a["remove"] for a in actions if "remove" in a],
+        metadata=next((a["metaData"] for a in actions if "metaData" in a), None),
+        txns={a["txn"]["appId"]: int(a["txn"]["version"]) for a in actions if "txn" in a},
+    )

@@ -1,0 +1,84 @@
+"""The default reader: the paper's way (section 3.2). Cost follows the end result, not the number of commits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+
+from dbt.adapters.streamspark.changes.interval import Interval
+from dbt.adapters.streamspark.changes.log import Action
+from dbt.adapters.streamspark.changes.marked_rows import marked_rows
+from dbt.adapters.streamspark.changes.rows import (
+    changed_version,
+    deletes,
+    inserts,
+    pair,
+    removed_version,
+    side,
+    union,
+)
+
+
+def endpoint_diff(interval: Interval) -> DataFrame:
+    """Reads the files only at the start and only at the end, and of files at both ends only the rows whose
+    deletion vector bit differs. Files that cannot share rows with the other side skip the join."""
+    old, new = _sides(interval)
+    shared_old, shared_new = _shared(interval, old), _shared(interval, new)
+    if not shared_old or not shared_new:
+        shared_old, shared_new = [], []
+    parts = [*_lone(interval, old, new, shared_old, shared_new)]
+    if shared_old:
+        parts.append(_paired(interval, shared_old, shared_new))
+    return union(parts) if parts else _nothing(interval)
+
+
+def _sides(interval: Interval) -> tuple[list[Action], list[Action]]:
+    marked = [marked_rows(interval.log, old, new) for old, new in interval.files.remarked]
+    gone = [file for file, _ in marked if file is not None]
+    back = [file for _, file in marked if file is not None]
+    return [*interval.files.old, *gone], [*interval.files.new, *back]
+
+
+def _shared(interval: Interval, files: Sequence[Action]) -> list[Action]:
+    """Under a unique key any file may hold the partner of any row."""
+    if interval.unique_key:
+        return list(files)
+    return [file for file in files if interval.files.may_be_carried(file["path"])]
+
+
+def _lone(
+    interval: Interval,
+    old: list[Action],
+    new: list[Action],
+    shared_old: list[Action],
+    shared_new: list[Action],
+) -> list[DataFrame]:
+    lone_new = [file for file in new if file not in shared_new]
+    lone_old = [file for file in old if file not in shared_old]
+    parts = []
+    if lone_new:
+        parts.append(inserts(interval, interval.schemas.frame(lone_new, interval.end), changed_version(interval)))
+    if lone_old:
+        frame = interval.schemas.frame(lone_old, interval.start or 0)
+        parts.append(deletes(interval, frame, removed_version(interval)))
+    return parts
+
+
+def _paired(interval: Interval, old: list[Action], new: list[Action]) -> DataFrame:
+    schemas = interval.schemas
+    old_side = side(interval, schemas.frame(old, interval.start or 0), f"{removed_version(interval)} as __gone")
+    new_side = side(interval, schemas.frame(new, interval.end), f"{changed_version(interval)} as __changed")
+    return pair(interval, old_side, _without_carried(interval, new_side))
+
+
+def _without_carried(interval: Interval, new: DataFrame) -> DataFrame:
+    """The values of rows that were only copied need not be shuffled: their version says that they are old.
+    After a RESTORE it does not, and under a unique key the pair may be another row."""
+    if interval.unique_key or interval.files.restored is not None:
+        return new
+    return new.selectExpr("__row", "__rcv", "__changed", f"if(__rcv > {interval.start}, __data, null) as __data")
+
+
+def _nothing(interval: Interval) -> DataFrame:
+    return inserts(interval, interval.schemas.frame([], interval.end), "0").where("false")

@@ -1,0 +1,67 @@
+"""File level, for landing tables without row ids: the rows of every file that arrived and stayed (document 000)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from pyspark.sql import DataFrame
+
+from dbt.adapters.streamspark.changes.epochs import epochs
+from dbt.adapters.streamspark.changes.interval import Interval
+from dbt.adapters.streamspark.changes.log import Action, Commit
+from dbt.adapters.streamspark.changes.projection import literal
+from dbt.adapters.streamspark.changes.rows import data_struct, union
+
+ROW_ID = "md5(concat(_metadata.file_name, ':', _metadata.row_index))"
+
+Arrival = tuple[int, Action]
+
+
+def insert_only(interval: Interval) -> DataFrame:
+    """A file that was rewritten is a new file, all of its rows inserts; rows deleted from a file that arrived
+    are still inserts; files that compaction wrote bring nothing new, those it replaced are read."""
+    arrived = arrived_files(interval.commits)
+    frames = [_inserts(interval, version, _among(arrived, commits)) for version, commits in epochs(interval.commits)]
+    return union(frames) if frames else _inserts(interval, interval.end, [])
+
+
+def untracked_inserts(interval: Interval, frame: DataFrame, version: str) -> DataFrame:
+    """Every row of `frame` as an insert, its id made of its place in its file; `version` is SQL."""
+    return frame.where(interval.projection.filter).selectExpr(
+        "'insert' as __type",
+        f"cast({version} as bigint) as __version",
+        f"cast({version} as bigint) as __image",
+        f"{ROW_ID} as __row",
+        f"{data_struct(interval)} as __data",
+    )
+
+
+def _inserts(interval: Interval, schema_version: int, arrived: Sequence[Arrival]) -> DataFrame:
+    frame = interval.schemas.frame([file for _, file in arrived], schema_version)
+    rows = untracked_inserts(interval, frame, _version_of(arrived))
+    return rows if arrived else rows.where("false")
+
+
+def _version_of(arrived: Sequence[Arrival]) -> str:
+    versions = {str(file["path"]).rsplit("/", 1)[-1]: version for version, file in arrived}
+    if len(set(versions.values())) < 2:
+        return f"{next(iter(versions.values()), 0)}L"
+    return f"element_at(from_json({literal(json.dumps(versions))}, 'map<string,bigint>'), _metadata.file_name)"
+
+
+def arrived_files(commits: Sequence[Commit]) -> list[Arrival]:
+    """(version, file) of the files that data changes brought and that none took away again."""
+    files: dict[str, Arrival] = {}
+    for commit in commits:
+        removed = {remove["path"] for remove in commit.removes if remove["dataChange"]}
+        added = {add["path"]: add for add in commit.adds if add["dataChange"]}
+        for path in removed - added.keys():
+            files.pop(path, None)
+        files |= {path: (commit.version, added[path]) for path in added.keys() - removed}
+    return list(files.values())
+
+
+def _among(arrived: Sequence[Arrival], commits: Sequence[Commit]) -> list[Arrival]:
+    versions = {commit.version for commit in commits}
+    return [arrival for arrival in arrived if arrival[0] in versions]

@@ -1,0 +1,92 @@
+"""Internal change rows and the sides they are made from, as DataFrames (see `metadata_columns`, `minimise`)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import StructType
+
+from dbt.adapters.streamspark.changes.interval import Interval
+from dbt.adapters.streamspark.changes.minimise import minimise
+from dbt.adapters.streamspark.changes.projection import literal, quoted
+from dbt.adapters.streamspark.changes.temp_relation import relations
+from dbt.adapters.streamspark.changes.unique_rows import unique_rows
+
+ROW_ID = "_metadata.row_id"
+IMAGE_VERSION = "_metadata.row_commit_version"
+
+
+def data_struct(interval: Interval) -> str:
+    """SQL of the struct of the data columns, over the base columns."""
+    fields = ", ".join(f"{literal(name)}, {sql}" for name, sql in interval.data_columns)
+    return f"named_struct({fields})"
+
+
+def row_id(interval: Interval) -> str:
+    """SQL of the id: the table's own row id, or a hash of the unique key where one pairs the rows."""
+    if not interval.unique_key:
+        return ROW_ID
+    outputs = dict(interval.data_columns)
+    keys = ", ".join(f"{outputs[name]} as {quoted(name)}" for name in interval.unique_key)
+    return f"md5(to_json(struct({keys})))"
+
+
+def changed_version(interval: Interval) -> str:
+    """SQL of the version in which a row of the end came to be. A restored row brings its old version along."""
+    if interval.files.restored is None:
+        return IMAGE_VERSION
+    return f"if({IMAGE_VERSION} > {interval.start}, {IMAGE_VERSION}, {interval.files.restored}L)"
+
+
+def removed_version(interval: Interval) -> str:
+    """SQL of the version that took a row of the start away, told by the file that held it."""
+    removal = interval.files.removal
+    versions = {path.rsplit("/", 1)[-1]: version or interval.end for path, version in removal.items()}
+    if len(set(versions.values())) == 1:
+        return f"{next(iter(versions.values()))}L"
+    known = f"from_json({literal(json.dumps(versions))}, 'map<string,bigint>')"
+    return f"element_at({known}, _metadata.file_name)"
+
+
+def side(interval: Interval, frame: DataFrame, extra: str) -> DataFrame:
+    """One end's rows for `minimise`: `__row`, `__rcv`, the column `extra` and `__data`."""
+    return frame.where(interval.projection.filter).selectExpr(
+        f"{row_id(interval)} as __row", f"{IMAGE_VERSION} as __rcv", extra, f"{data_struct(interval)} as __data"
+    )
+
+
+def pair(interval: Interval, old: DataFrame, new: DataFrame) -> DataFrame:
+    """The minimal difference of two sides (`old` with `__gone`, `new` with `__changed`)."""
+    data = old.schema["__data"].dataType
+    assert isinstance(data, StructType)
+    if interval.unique_key:
+        old, new = unique_rows(interval, old), unique_rows(interval, new)
+    with relations(interval.log.spark, old=old, new=new) as names:
+        return interval.log.spark.sql(minimise(names["old"], names["new"], data, changed="n.__changed"))
+
+
+def inserts(interval: Interval, frame: DataFrame, version: str) -> DataFrame:
+    """Every row of `frame` as an insert; `version` is the SQL of the commit that made it."""
+    return _one_sided(interval, frame, "insert", version)
+
+
+def deletes(interval: Interval, frame: DataFrame, version: str) -> DataFrame:
+    """Every row of `frame` as a delete."""
+    return _one_sided(interval, frame, "delete", version)
+
+
+def _one_sided(interval: Interval, frame: DataFrame, change_type: str, version: str) -> DataFrame:
+    return frame.where(interval.projection.filter).selectExpr(
+        f"'{change_type}' as __type",
+        f"cast({version} as bigint) as __version",
+        f"{IMAGE_VERSION} as __image",
+        f"cast({row_id(interval)} as string) as __row",
+        f"{data_struct(interval)} as __data",
+    )
+
+
+def union(frames: Sequence[DataFrame]) -> DataFrame:
+    return reduce(DataFrame.unionAll, frames)
