@@ -1,0 +1,98 @@
+"""One planned consumption: which interval of which streams goes into which target under which number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import uuid4
+
+from dbt.adapters.streamspark.changes.frontier import Frontier
+from dbt.adapters.streamspark.consume import user_metadata
+from dbt.adapters.streamspark.errors import InvalidInterval
+
+
+def new_attempt() -> str:
+    return uuid4().hex
+
+
+@dataclass(frozen=True)
+class StreamRead:
+    """One stream's interval (start, end] as the model reads it.
+
+    `start` None means the initial rows. `sql` is the fragment that stands for the interval in the model's
+    SQL, a text found nowhere else in it. `is_empty` says that the interval holds no change.
+    """
+
+    stream: str
+    stream_id: str
+    start: Frontier | None
+    end: Frontier
+    sql: str
+    is_empty: bool = False
+
+    def __post_init__(self) -> None:
+        """A cursor never goes back: rows consumed once would come again."""
+        for table in self.end.tables if self.start is not None else ():
+            since = self.start.get(table.table_id) if self.start is not None else None
+            if since is not None and table.version < since:
+                raise InvalidInterval(
+                    f"stream {self.stream}: the interval of {table.name} would end at version "
+                    f"{table.version}, "
+                    f"before its start {since}. When the cursor is past the pinned version, end at the "
+                    "cursor."
+                )
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "name": self.stream,
+            "from": self.start.to_dict() if self.start is not None else None,
+            "to": self.end.to_dict(),
+        }
+
+
+@dataclass(frozen=True)
+class Consumption:
+    """A plan for one commit into `target`.
+
+    `n` is the newest number stored for this consumer plus one. `kept` holds the cursors of streams that
+    the model consumed earlier and does not read now. `rebuild` says that the statement makes the target
+    anew from the streams' own starts (first run, full refresh). `seen` is the target's version at which
+    the cursor was resolved (`Cursor.seen`), so that a RESTORE between plan and commit is noticed.
+    """
+
+    consumer: str
+    target: str
+    n: int
+    invocation: str
+    reads: tuple[StreamRead, ...]
+    kept: Mapping[str, Frontier] = field(default_factory=dict)
+    attempt: str = field(default_factory=new_attempt)
+    rebuild: bool = False
+    seen: int | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """No stream has a change."""
+        return all(read.is_empty for read in self.reads)
+
+    def starts(self) -> dict[str, Frontier | None]:
+        return {read.stream_id: read.start for read in self.reads}
+
+    def user_metadata(self) -> str:
+        """The JSON text that goes into the commit (see user_metadata.py)."""
+        streams: dict[str, Any] = {
+            key: {"name": "", "from": frontier.to_dict(), "to": frontier.to_dict()}
+            for key, frontier in self.kept.items()
+        }
+        streams |= {read.stream_id: read.to_dict() for read in self.reads}
+        return user_metadata.write(
+            {
+                "consumer": self.consumer,
+                "n": self.n,
+                "attempt": self.attempt,
+                "invocation": self.invocation,
+                "seen": None if self.rebuild else self.seen,
+                "streams": streams,
+            }
+        )

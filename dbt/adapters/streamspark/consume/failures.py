@@ -1,0 +1,96 @@
+"""What a failed write means: another run was there first, or the source's files are gone."""
+
+from __future__ import annotations
+
+import re
+
+from delta.exceptions import (
+    ConcurrentAppendException,
+    ConcurrentDeleteDeleteException,
+    ConcurrentDeleteReadException,
+    ConcurrentTransactionException,
+    ConcurrentWriteException,
+    DeltaConcurrentModificationException,
+    MetadataChangedException,
+    ProtocolChangedException,
+)
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes.frontier import TableVersion
+from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
+from dbt.adapters.streamspark.consume.target import open_target
+from dbt.adapters.streamspark.errors import BrokenSource, StaleSource
+
+CONFLICTS = (
+    ConcurrentAppendException,
+    ConcurrentDeleteDeleteException,
+    ConcurrentDeleteReadException,
+    ConcurrentTransactionException,
+    ConcurrentWriteException,
+    DeltaConcurrentModificationException,
+    MetadataChangedException,
+    ProtocolChangedException,
+)
+MISSING = (
+    "FAILED_READ_FILE.FILE_NOT_EXIST",
+    "java.io.FileNotFoundException",
+    "BEYOND_DELETED_FILE_RETENTION_DURATION",
+)
+DATA_FILE = re.compile(r"\S+\.(?:parquet|bin)\b")
+
+
+def is_conflict(error: Exception) -> bool:
+    """Another writer's commit came in between; the same statement on a new plan may pass."""
+    if isinstance(error, CONFLICTS):
+        return True
+    return isinstance(error, PySparkException) and error.getCondition() == "TABLE_OR_VIEW_ALREADY_EXISTS"
+
+
+def stale_source(spark: SparkSession, error: Exception, consumption: Consumption) -> StaleSource | None:
+    """The error to raise when `error` says that a data file of a source is missing, else None."""
+    text = str(error)
+    if not any(mark in text for mark in MISSING):
+        return None
+    match = DATA_FILE.search(text)
+    file = match.group() if match else ""
+    tables = [(read, table) for read in consumption.reads for table in read.end.tables]
+    owners = [(read, table) for read, table in tables if _holds(_source_path(spark, table), file)]
+    if not owners and _is_target(spark, consumption, file):
+        return None
+    return StaleSource(" ".join(_message(read, table, file) for read, table in owners or tables))
+
+
+def _holds(path: str | None, file: str) -> bool:
+    return path is not None and _plain(file).startswith(_plain(path).rstrip("/") + "/")
+
+
+def _plain(path: str) -> str:
+    return re.sub(r"^file:/*", "/", path)
+
+
+def _source_path(spark: SparkSession, table: TableVersion) -> str | None:
+    try:
+        return TableLog(spark, table.name).path
+    except BrokenSource:  # gone as a whole; the message names it all the same
+        return None
+
+
+def _is_target(spark: SparkSession, consumption: Consumption, file: str) -> bool:
+    log = open_target(spark, consumption.target)
+    return log is not None and _holds(log.path, file)
+
+
+def _message(read: StreamRead, table: TableVersion, file: str) -> str:
+    since = "its beginning"
+    if read.start is not None and table.table_id in read.start:
+        since = f"version {read.start[table.table_id]} ({read.start.timestamp:%Y-%m-%d %H:%M:%S} UTC)"
+    gone = f" ({file})" if file else ""
+    return (
+        f"table {table.name}: a file that the changes since {since} need is gone{gone}, most likely by "
+        "VACUUM, so "
+        f"stream {read.stream} is stale. Re-create the stream and its consumer with --full-refresh, and "
+        "raise "
+        "delta.deletedFileRetentionDuration or consume more often."
+    )

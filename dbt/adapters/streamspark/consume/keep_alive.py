@@ -1,0 +1,62 @@
+"""Keep an idle consumer's offset: its commit must not grow as old as the logs that it needs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.consume.commit import Outcome, commit
+from dbt.adapters.streamspark.consume.consumption import Consumption, new_attempt
+from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
+from dbt.adapters.streamspark.consume.target import open_target
+
+
+def keep_alive(spark: SparkSession, consumption: Consumption) -> Outcome:
+    """Commit `consumption`, which has nothing to read, without rows, when the cursor's commit is older than
+    half the shortest retention that it depends on. Otherwise, and when there is no target, write nothing.
+
+    The commit moves the cursor to the ends of the empty intervals, so that the sources may drop files and
+    log up to there. When another run consumes meanwhile, its commit is new enough.
+    """
+    log = open_target(spark, consumption.target)
+    cursor = resolve_cursor(log, consumption.consumer)
+    idle = consumption.is_empty and cursor.n == consumption.n - 1
+    if log is None or not idle or not _is_old(log, cursor, consumption):
+        return Outcome(consumption, None, None, 0, skipped=True)
+    nothing = (
+        f"MERGE INTO {consumption.target} USING (SELECT 1 WHERE false) ON false WHEN MATCHED THEN DELETE"
+    )
+    return commit(spark, consumption, [nothing], lambda: _again(spark, consumption))
+
+
+def _again(spark: SparkSession, consumption: Consumption) -> Consumption:
+    cursor = resolve_cursor(open_target(spark, consumption.target), consumption.consumer)
+    return replace(consumption, n=cursor.n + 1, seen=cursor.seen, attempt=new_attempt())
+
+
+def _is_old(log: TableLog, cursor: Cursor, consumption: Consumption) -> bool:
+    """A cursor that is still in the log of a clone's source is old: that log is not this table's own."""
+    if cursor.timestamp is None or cursor.version is None:
+        return bool(cursor.frontiers)
+    return datetime.now(timezone.utc) - cursor.timestamp > shortest_retention(log, consumption) / 2
+
+
+def shortest_retention(target: TableLog, consumption: Consumption) -> timedelta:
+    """Of the target's log, and of the log and the removed files of each table that the streams read."""
+    names = {table.name for read in consumption.reads for table in read.end.tables}
+    sources = [TableLog(target.spark, name) for name in names]
+    found = [_log_retention(log) for log in [target, *sources]] + [_file_retention(log) for log in sources]
+    return timedelta(milliseconds=min(found))
+
+
+def _log_retention(log: TableLog) -> int:
+    return int(log.java.deltaRetentionMillis(log.snapshot().metadata()))
+
+
+def _file_retention(log: TableLog) -> int:
+    jvm: Any = log.spark._jvm
+    return int(jvm.org.apache.spark.sql.delta.DeltaLog.tombstoneRetentionMillis(log.snapshot().metadata()))
