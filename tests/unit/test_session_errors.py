@@ -1,0 +1,57 @@
+"""Errors keep their class, and conflicts are told apart; without Spark, on errors as PySpark raises them."""
+
+from __future__ import annotations
+
+import pytest
+from delta.exceptions.base import ConcurrentAppendException, MetadataChangedException
+from pyspark.errors import AnalysisException
+
+from dbt.adapters.streamspark.connections import response
+from dbt.adapters.streamspark.session import Result
+from dbt.adapters.streamspark.spark_errors import ConflictError, SqlError, as_sql_error, is_conflict
+
+
+def test_the_condition_is_kept() -> None:
+    error = as_sql_error(AnalysisException("[DELTA_TABLE_NOT_FOUND] Delta table `t` doesn't exist."))
+    assert isinstance(error, SqlError) and not isinstance(error, ConflictError)
+    assert error.condition == "DELTA_TABLE_NOT_FOUND"
+
+
+def test_stack_traces_stay_in_the_cause() -> None:
+    error = as_sql_error(AnalysisException("[A_B] no\nJVM stacktrace:\nat org.apache"))
+    assert str(error) == "[A_B] no"
+    assert "org.apache" in str(error.__cause__)
+
+
+@pytest.mark.parametrize("kind", [ConcurrentAppendException, MetadataChangedException])
+def test_deltas_conflicts_by_class(kind: type[Exception]) -> None:
+    assert isinstance(as_sql_error(kind("files were added")), ConflictError)
+
+
+def test_conflicts_by_condition() -> None:
+    assert is_conflict(AnalysisException("[DELTA_CONCURRENT_TRANSACTION] this occurs when …"))
+
+
+def test_row_counts_come_from_a_dml_statements_result() -> None:
+    columns = [(name, "bigint", None, None, None, None, True) for name in ("num_affected_rows", "num_inserted_rows")]
+    assert Result(columns, [(3, 2)]).row_counts() == {"affected": 3, "inserted": 2}
+
+
+def test_an_ordinary_row_is_no_row_count() -> None:
+    columns = [("id", "int", None, None, None, None, True)]
+    assert Result(columns, [(3,)]).row_counts() == {}
+
+
+def test_the_response_says_how_many_rows() -> None:
+    made = response({"affected": 1234, "inserted": 1200, "updated": 34, "deleted": 0})
+    assert str(made) == "OK 1,234 rows"
+    assert (made.rows_affected, made.rows_inserted, made.rows_updated, made.rows_deleted) == (1234, 1200, 34, 0)
+    assert str(response({})) == "OK"
+
+
+def test_fetching_uses_rows_up() -> None:
+    result = Result([], [(n,) for n in range(4)])
+    assert result.fetchone() == (0,)
+    assert result.fetchmany(2) == [(1,), (2,)]
+    assert result.fetchall() == [(3,)]
+    assert result.fetchone() is None

@@ -1,0 +1,84 @@
+"""What Spark is started with, and what is said when it cannot be; nothing here starts it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dbt.adapters.streamspark import launch
+from dbt.adapters.streamspark.launch import LaunchError, LaunchOptions
+
+
+def test_the_defaults_keep_everything_under_the_warehouse(tmp_path: Path) -> None:
+    conf = LaunchOptions(warehouse=tmp_path).conf()
+    assert conf["spark.sql.warehouse.dir"] == str(tmp_path)
+    assert f"databaseName={tmp_path}/metastore_db" in conf["spark.hadoop.javax.jdo.option.ConnectionURL"]
+    assert str(tmp_path) in conf["spark.driver.extraJavaOptions"]
+    assert conf["spark.ui.enabled"] == "false"
+
+
+def test_ansi_is_left_as_it_is(tmp_path: Path) -> None:
+    assert "spark.sql.ansi.enabled" not in LaunchOptions(warehouse=tmp_path).conf()
+
+
+def test_spark_config_wins(tmp_path: Path) -> None:
+    options = LaunchOptions(warehouse=tmp_path, spark_config={"spark.sql.shuffle.partitions": "7"})
+    assert options.conf()["spark.sql.shuffle.partitions"] == "7"
+
+
+def test_a_cluster_keeps_its_own_partitioning(tmp_path: Path) -> None:
+    conf = LaunchOptions(warehouse=tmp_path, master="spark://host:7077").conf()
+    assert "spark.sql.shuffle.partitions" not in conf
+
+
+def test_deltas_package_is_that_of_the_installed_delta(tmp_path: Path) -> None:
+    options = LaunchOptions(warehouse=tmp_path, packages=("a:b:1",))
+    packages = launch.builder_of(options)._options["spark.jars.packages"].split(",")
+    assert packages == [f"io.delta:delta-spark_4.2_2.13:{launch.delta_version()}", "a:b:1"]
+
+
+def test_packages_of_spark_config_are_kept(tmp_path: Path) -> None:
+    options = LaunchOptions(warehouse=tmp_path, spark_config={"spark.jars.packages": "c:d:2"})
+    assert launch.builder_of(options)._options["spark.jars.packages"].endswith(",c:d:2")
+
+
+@pytest.mark.parametrize(("text", "major"), [("17.0.15", 17), ("1.8.0_402", 8), ("21-ea", 21), ("11", 11)])
+def test_major_version_of_java(text: str, major: int) -> None:
+    assert launch.major(text) == major
+
+
+def test_no_java_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(LaunchError, match="needs Java 17.*Install it"):
+        launch.check_java()
+
+
+def test_an_old_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.write_text("#!/bin/sh\necho 'openjdk version \"11.0.2\" 2019-01-15' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(LaunchError, match=r"this is 11\.0\.2 .*JAVA_HOME"):
+        launch.check_java()
+
+
+def test_a_jar_that_cannot_be_had_is_named(tmp_path: Path) -> None:
+    log = tmp_path / "spark.log"
+    log.write_text(
+        "::          UNRESOLVED DEPENDENCIES         ::\n"
+        ":: io.delta#delta-spark_4.2_2.13;4.4.0: not found\n"
+        'Exception in thread "main" java.lang.RuntimeException: '
+        "[unresolved dependency: io.delta#delta-spark_4.2_2.13;4.4.0: not found]\n"
+    )
+    said = launch.why_not_started(log)
+    assert "io.delta#delta-spark_4.2_2.13;4.4.0" in said and str(log) in said and "ivySettings" in said
+
+
+def test_other_failures_show_the_last_lines(tmp_path: Path) -> None:
+    log = tmp_path / "spark.log"
+    log.write_text("\n".join(f"line {n}" for n in range(20)))
+    said = launch.why_not_started(log)
+    assert "line 19" in said and "line 3\n" not in said
