@@ -1,0 +1,109 @@
+"""The demo: a year of flights loaded in rounds, `dbt build` after each, and at the end a check that every
+consumer holds what a full rebuild would give.
+
+    python integration_tests/demo.py
+
+Starts from nothing each time: what an earlier demo left in spark-warehouse is removed first.
+"""
+
+import os
+import shutil
+import sys
+import time
+from dataclasses import dataclass
+from datetime import date
+
+import load
+import nycflights
+import rebuild
+from build import BuildFailed, dbt_build
+from commits import newest_version, rows_written
+from pyspark.sql import SparkSession
+from report import console, failure, headline, show_checks, show_rounds, step
+
+from dbt.adapters.streamspark.errors import StreamsparkError
+
+
+@dataclass(frozen=True)
+class Round:
+    """Loads up to the close of `day`, day by day or (`at_once`) in one go; then one `dbt build`."""
+
+    title: str
+    day: date
+    at_once: bool = False
+
+
+ROUNDS = (
+    Round("the year up to 4 December", date(2013, 12, 4)),
+    Round("5 December", date(2013, 12, 5)),
+    Round("6 to 8 December", date(2013, 12, 8)),
+    Round("the rest of the year in one load", date(2013, 12, 31), at_once=True),
+)
+CONSUMERS = tuple(rebuild.expected([ROUNDS[0].day]))
+
+
+def main() -> int:
+    os.chdir(load.PROJECT)
+    started = time.monotonic()
+    shutil.rmtree("spark-warehouse", ignore_errors=True)
+    try:
+        found = run()
+    except (BuildFailed, StreamsparkError, nycflights.MissingData) as stopped:
+        failure(str(stopped))
+        return 1
+    seconds = time.monotonic() - started
+    console.print(f"\n{seconds:.0f} s. The tables are in integration_tests/spark-warehouse. Go on by hand in")
+    console.print("integration_tests: dbt build, dbt show -s flights_stream, dbt docs generate.")
+    return 0 if all(one.is_none for one in found.values()) else 1
+
+
+def run() -> dict[str, rebuild.Difference]:
+    """All rounds and the check; consumer -> how it differs from a full rebuild."""
+    with step("Start Spark, read the archive"):
+        spark = load.open_spark()
+        nycflights.read_archive(spark)
+    changed: dict[str, list[str]] = {consumer: [] for consumer in CONSUMERS}
+    for number, one in enumerate(ROUNDS, 1):
+        headline(f"Round {number} of {len(ROUNDS)}: {one.title}")
+        bring_in(spark, one)
+        build(spark, changed)
+    show_rounds(changed)
+    found = check(spark)
+    show_checks(found)
+    return found
+
+
+def bring_in(spark: SparkSession, one: Round) -> None:
+    """The loads of a round."""
+    before = load.last_loaded(spark)
+    with step("Load") as progress:
+        if before is None:
+            return load.first_load(spark, one.day)
+        steps = [(before, one.day)] if one.at_once else list(load.days_after(before, one.day))
+        for n, (yesterday, today) in enumerate(steps):
+            progress(n, len(steps), str(today))
+            load.next_load(spark, yesterday, today)
+
+
+def build(spark: SparkSession, changed: dict[str, list[str]]) -> None:
+    """`dbt build`; what it wrote is added to `changed`, per consumer."""
+    before = {name: newest_version(spark, f"analytics.{name}") for name in CONSUMERS}
+    with step("dbt build: streams, consumers, tests") as progress:
+        dbt_build(progress)
+    for name in CONSUMERS:
+        changed[name].append(rows_written(spark, f"analytics.{name}", before[name]))
+
+
+def check(spark: SparkSession) -> dict[str, rebuild.Difference]:
+    """Every consumer against its full rebuild."""
+    rebuilds = rebuild.expected([one.day for one in ROUNDS])
+    found = {}
+    with step("Rebuild every consumer and compare") as progress:
+        for n, (name, query) in enumerate(rebuilds.items()):
+            progress(n, len(rebuilds), name)
+            found[name] = rebuild.difference(spark, f"analytics.{name}", query)
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main())

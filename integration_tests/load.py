@@ -1,0 +1,97 @@
+"""The loader: brings the tables of schema `raw` to the close of a day, the way an operational system
+would, with INSERT, MERGE and DELETE in commits of their own.
+
+    python load.py 2013-12-04      # first load: the tables are made
+    python load.py 2013-12-06      # goes on from there, day by day
+
+Then `dbt build` consumes what came. (One after the other: the catalog lets in one process at a time.)
+"""
+
+import sys
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import history
+import nycflights
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.launch import LaunchOptions
+from dbt.adapters.streamspark.session import thread_session
+
+PROJECT = Path(__file__).parent.resolve()
+SAME_FLIGHT = " and ".join(f"old.{c} = new.{c}" for c in history.FLIGHT_KEY)
+
+
+def open_spark() -> SparkSession:
+    """The warehouse of this project: the one that dbt opens with profiles.yml, and in the same process
+    the very session."""
+    return thread_session(LaunchOptions(PROJECT / "spark-warehouse")).spark
+
+
+def last_loaded(spark: SparkSession) -> date | None:
+    """The day that the tables stand at the close of; None before the first load."""
+    if not spark.catalog.tableExists("raw.flights"):
+        return None
+    return spark.sql("select max(flight_date) from raw.flights").head()[0]
+
+
+def first_load(spark: SparkSession, day: date) -> None:
+    """Make the five tables as they stood at the close of `day`."""
+    spark.sql("create schema if not exists raw")
+    for table, rows in (
+        ("weather", history.weather_at(day)),
+        ("planes", history.planes_at(day)),
+        ("airlines", "select * from archive_airlines"),
+        ("airports", "select * from archive_airports"),
+        ("flights", history.flights_at(day)),
+    ):
+        spark.sql(f"create or replace table raw.{table} as select /*+ coalesce(1) */ * from ({rows})")
+
+
+def next_load(spark: SparkSession, before: date, day: date) -> None:
+    """Bring the tables from the close of `before` to the close of `day`."""
+    for statement in statements(before, day):
+        spark.sql(statement)
+
+
+def statements(before: date, day: date) -> Iterator[str]:
+    """The loader's DML between the close of two days, each a commit of its own."""
+    yield (
+        f"merge into raw.flights old using ({history.arrivals_of(before)}) new on {SAME_FLIGHT} when matched "
+        "then update set arr_time = new.arr_time, arr_delay = new.arr_delay, air_time = new.air_time"
+    )
+    yield f"delete from raw.flights where flight_date = date'{before}' and dep_time is null"
+    yield f"insert into raw.flights {history.flights_at(day, after=before)}"
+    yield f"insert into raw.weather {history.weather_at(day, after=before)}"
+    yield (
+        f"merge into raw.planes old using ({history.planes_at(day, after=before)}) new "
+        "on old.tailnum = new.tailnum "
+        "when matched then update set last_flown = new.last_flown when not matched then insert *"
+    )
+
+
+def days_after(before: date, day: date) -> Iterator[tuple[date, date]]:
+    """(yesterday, today) for each day after `before` up to `day`."""
+    for n in range((day - before).days):
+        yield before + timedelta(n), before + timedelta(n + 1)
+
+
+def main(argument: str) -> None:
+    day = date.fromisoformat(argument)
+    spark = open_spark()
+    nycflights.read_archive(spark)
+    before = last_loaded(spark)
+    if before is None:
+        first_load(spark, day)
+        print(f"raw: made as of {day}")
+        return
+    for yesterday, today in days_after(before, day):
+        next_load(spark, yesterday, today)
+        print(f"raw: {today}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(sys.argv[1])
