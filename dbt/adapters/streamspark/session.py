@@ -101,7 +101,12 @@ def thread_session(options: LaunchOptions, notify: Callable[[str], None] = print
 def isolated(base: SparkSession, spark_config: Mapping[str, str]) -> SparkSession:
     """A session that shares `base`'s catalog and cached data, and nothing else."""
     session = base.newSession()
-    settings = {"spark.sql.sources.default": "delta", **spark_config}
+    # the view of an append-only stream reads Spark's own CHANGES, which Delta keeps behind this switch
+    settings = {
+        "spark.sql.sources.default": "delta",
+        "spark.databricks.delta.changelogV2.enabled": "true",
+        **spark_config,
+    }
     for key, value in settings.items():
         if session.conf.isModifiable(key):
             session.conf.set(key, value)

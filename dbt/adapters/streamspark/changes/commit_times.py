@@ -6,8 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from typing import Protocol
 
 from dbt.adapters.streamspark.changes.log import Commit, TableLog
+from dbt.adapters.streamspark.changes.log_sql import commit_times_sql, lookup_sql
 
 _KNOWN: dict[tuple[str, str, int], int] = {}
 
@@ -23,6 +25,23 @@ class CommitTimes:
         """The time (TIMESTAMP, NULL when unknown) of the commit that the SQL expression `version` names."""
         array = f"from_json('{json.dumps(self.microseconds)}', 'array<bigint>')"
         return f"timestamp_micros(get({array}, cast({version} - {self.first}L as int)))"
+
+
+@dataclass(frozen=True)
+class LoggedTimes:
+    """The same out of the log's own files, for a view that has no driver to read them (path of the log)."""
+
+    log_path: str
+
+    def sql(self, version: str) -> str:
+        """The time at which the commit's file was written; the in-commit time, if any, is not looked at."""
+        return lookup_sql("v", "t", commit_times_sql(self.log_path), version)
+
+
+class Times(Protocol):
+    """How a dialect turns a version into a time."""
+
+    def sql(self, version: str) -> str: ...
 
 
 def commit_times(commits: Sequence[Commit]) -> CommitTimes:

@@ -31,6 +31,8 @@ def file_frame(log: TableLog, snapshot: Any, files: Sequence[Action]) -> DataFra
     `_metadata.row_id`, `_metadata.row_commit_version` and `_metadata.base_row_id` can be selected.
     """
     adds = _add_files(log, [_as_add(action) for action in files])
+    # Delta makes the DataFrame in the JVM thread's active session, which is not that of a `newSession()`.
+    log._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(log._jspark)
     frame = log.java.createDataFrame(snapshot, adds, False, log._none)
     return DataFrame(frame, log.spark)
 
@@ -42,7 +44,8 @@ def _as_add(action: Action) -> Action:
 
 def _add_files(log: TableLog, adds: list[Action]) -> Any:
     """All of them in one call: a thousand files one by one would cost a second of py4j."""
-    jvm, gateway = log._jvm, log.spark.sparkContext._gateway
+    jvm: Any = log._jvm
+    gateway: Any = log.spark.sparkContext._gateway
     add_file = gateway.new_array(jvm.org.apache.spark.sql.delta.actions.AddFile, 0).getClass()
     mapper = jvm.org.apache.spark.sql.delta.util.JsonUtils.mapper()
     list_type = mapper.getTypeFactory().constructCollectionType(

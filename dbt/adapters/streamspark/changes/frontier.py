@@ -54,9 +54,7 @@ class Frontier(Mapping[str, int]):
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "tables": {
-                t.table_id: {"name": t.name, "version": t.version, "commit": t.commit} for t in self.tables
-            },
+            "tables": {t.table_id: {"name": t.name, "version": t.version, "commit": t.commit} for t in self.tables},
             "timestamp": self.timestamp.isoformat(),
         }
 

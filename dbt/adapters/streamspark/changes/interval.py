@@ -33,7 +33,9 @@ class Interval:
         if self.end > self.log.version:
             raise InvalidInterval(f"table {self.log.name} has no version {self.end}: its newest is {self.log.version}")
         if self.start is not None and self.start > self.end:
-            raise InvalidInterval(f"table {self.log.name}: the interval ends ({self.end}) before it starts ({self.start})")
+            raise InvalidInterval(
+                f"table {self.log.name}: the interval ends ({self.end}) before it starts ({self.start})"
+            )
 
     @cached_property
     def commits(self) -> Sequence[Commit]:

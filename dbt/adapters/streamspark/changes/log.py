@@ -53,7 +53,7 @@ class TableLog:
         self.name = name
         self._jvm: Any = spark._jvm
         self._jspark = spark._jsparkSession
-        self._none = self._jvm.scala.Option.empty()
+        self._none: Any = self._jvm.scala.Option.empty()
         self.java = self._open()
         self._snapshot = self.java.update(False, self._none, self._none)
         if self._snapshot.version() < 0:

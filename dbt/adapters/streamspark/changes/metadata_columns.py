@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dbt.adapters.streamspark.changes.commit_times import CommitTimes
+from dbt.adapters.streamspark.changes.commit_times import Times
 from dbt.adapters.streamspark.changes.projection import quoted
 
 
@@ -25,12 +25,12 @@ class Dialect:
     def names(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.columns)
 
-    def select(self, times: CommitTimes) -> list[str]:
+    def select(self, times: Times) -> list[str]:
         """The select list of the metadata columns."""
         return [f"{_filled(sql, times)} as {quoted(name)}" for name, sql in self.columns]
 
 
-def _filled(sql: str, times: CommitTimes) -> str:
+def _filled(sql: str, times: Times) -> str:
     for column in ("__version", "__image"):
         sql = sql.replace(f"time({column})", times.sql(column))
     return sql

@@ -1,7 +1,7 @@
 """The minimal difference of two sets of rows that carry ids: the top of every MINIMIZE plan.
 
-The inputs are relations with `__row` (id), `__rcv` (commit that wrote this image, NULL where unknown), `__data` (struct of the
-columns), the old one with `__gone` (commit that took the row away) as well. Paper, sections 2.1 and 3.2.3.
+The inputs are relations with `__row` (id), `__rcv` (commit that wrote this image, NULL where unknown) and `__data`
+(struct of the columns); the old one has `__gone` (commit that took the row away) as well. Paper, sections 2.1, 3.2.3.
 """
 
 from __future__ import annotations

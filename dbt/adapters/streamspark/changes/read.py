@@ -66,7 +66,10 @@ def plan_shape(log: TableLog, start: int | None, end: int, mode: str = "standard
 
 def _shape(interval: Interval, mode: str) -> str:
     """Modes that read inserts have but two shapes beside the initial rows."""
-    inserting: dict[str, Callable[[Sequence[Commit]], list[Any]]] = {"append_only": inserted_files, "insert_only": arrived_files}
+    inserting: dict[str, Callable[[Sequence[Commit]], list[Any]]] = {
+        "append_only": inserted_files,
+        "insert_only": arrived_files,
+    }
     if interval.start is None or mode not in inserting:
         return interval.shape
     return ADDED_ONLY if inserting[mode](interval.commits) else EMPTY
@@ -79,7 +82,10 @@ def _rows(interval: Interval, mode: str, reader: str) -> DataFrame:
         interval.check_tracking()
     if interval.shape == INITIAL_ROWS:
         return initial_rows(interval, tracked=mode != "insert_only")
-    by_mode: dict[str, Callable[[Interval], DataFrame]] = {"append_only": append_only, "insert_only": insert_only}
+    by_mode: dict[str, Callable[[Interval], DataFrame]] = {
+        "append_only": append_only,
+        "insert_only": insert_only,
+    }
     return by_mode.get(mode, read)(interval)
 
 

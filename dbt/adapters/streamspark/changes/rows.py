@@ -53,19 +53,27 @@ def removed_version(interval: Interval) -> str:
 
 def side(interval: Interval, frame: DataFrame, extra: str) -> DataFrame:
     """One end's rows for `minimise`: `__row`, `__rcv`, the column `extra` and `__data`."""
-    return frame.where(interval.projection.filter).selectExpr(
-        f"{row_id(interval)} as __row", f"{IMAGE_VERSION} as __rcv", extra, f"{data_struct(interval)} as __data"
-    )
+    return frame.where(interval.projection.filter).selectExpr(*side_columns(interval, extra))
+
+
+def side_columns(interval: Interval, extra: str) -> list[str]:
+    """The select list of a side, over the base columns and `_metadata`."""
+    return [
+        f"{row_id(interval)} as __row",
+        f"{IMAGE_VERSION} as __rcv",
+        extra,
+        f"{data_struct(interval)} as __data",
+    ]
 
 
 def pair(interval: Interval, old: DataFrame, new: DataFrame) -> DataFrame:
     """The minimal difference of two sides (`old` with `__gone`, `new` with `__changed`)."""
     data = old.schema["__data"].dataType
     assert isinstance(data, StructType)
-    if interval.unique_key:
-        old, new = unique_rows(interval, old), unique_rows(interval, new)
     with relations(interval.log.spark, old=old, new=new) as names:
-        return interval.log.spark.sql(minimise(names["old"], names["new"], data, changed="n.__changed"))
+        before = unique_rows(names["old"], interval.log.name, interval.unique_key)
+        after = unique_rows(names["new"], interval.log.name, interval.unique_key)
+        return interval.log.spark.sql(minimise(before, after, data, changed="n.__changed"))
 
 
 def inserts(interval: Interval, frame: DataFrame, version: str) -> DataFrame:

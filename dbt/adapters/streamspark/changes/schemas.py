@@ -30,6 +30,10 @@ class Schemas:
     def columns(self) -> list[str]:
         return [field.name for field in self.schema.fields]
 
+    @property
+    def partitioned(self) -> bool:
+        return bool(self._metadata["partitionColumns"])
+
     def frame(self, files: Sequence[Action], version: int) -> DataFrame:
         """The rows of `files`, which were live at `version`, with columns of the end and `_metadata`."""
         if not self._changed:
@@ -50,13 +54,22 @@ class Schemas:
     def _columns_from(self, then: Action) -> list[str] | None:
         """The end's columns as SQL over the older schema; None where the end's schema reads the old files."""
         old = StructType.fromJson(json.loads(then["schemaString"]))
-        match = _matching(old, self.schema)
-        pairs = [(match.get(_physical(field)), field) for field in self.schema.fields]
+        pairs = self._pairs(old)
         same_layout = then["partitionColumns"] == self._metadata["partitionColumns"]
         by_physical = all(o is None or _physical(o) == _physical(n) for o, n in pairs)
         if same_layout and by_physical and all(o is None or _reads(o.dataType, n.dataType) for o, n in pairs):
             return None
         return [self._cast(o, n) for o, n in pairs]
+
+    def columns_at(self, version: int) -> list[str]:
+        """The end's columns as SQL over the columns that the table had at `version`."""
+        then = _metadata(self._log.snapshot(version))
+        old = StructType.fromJson(json.loads(then["schemaString"]))
+        return [self._cast(o, n) for o, n in self._pairs(old)]
+
+    def _pairs(self, old: StructType) -> list[tuple[StructField | None, StructField]]:
+        match = _matching(old, self.schema)
+        return [(match.get(_physical(field)), field) for field in self.schema.fields]
 
     def _cast(self, old: StructField | None, new: StructField) -> str:
         target = f"as {quoted(new.name)}"

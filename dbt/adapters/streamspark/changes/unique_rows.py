@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from collections.abc import Sequence
 
-from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.projection import literal
 
 
-def unique_rows(interval: Interval, side: DataFrame) -> DataFrame:
-    """`side` (columns with `__row`), failing when read if two rows have one id. The window shuffles by the id,
-    which the join that follows needs anyway."""
-    key = ", ".join(interval.unique_key)
-    message = literal(f"table {interval.log.name}: unique_key ({key}) is not unique; rows with key hash ")
-    rows = side.selectExpr("*", "count(*) over (partition by __row) as __copies")
-    check = f"if(__copies > 1, raise_error(concat({message}, __row, ': ', __copies)), true)"
-    return rows.where(check).drop("__copies")
+def unique_rows(relation: str, table: str, unique_key: Sequence[str]) -> str:
+    """`relation` (columns with `__row`) as a subquery that fails when read if two rows have one id. The window
+    shuffles by the id, which the join that follows needs anyway. Without a unique key, `relation` itself."""
+    if not unique_key:
+        return relation
+    message = literal(f"table {table}: unique_key ({', '.join(unique_key)}) is not unique, rows with one key: ")
+    counted = f"select *, count(*) over (partition by __row) as __copies from {relation}"
+    return f"(select * from ({counted}) where if(__copies > 1, raise_error(concat({message}, __copies)), true))"

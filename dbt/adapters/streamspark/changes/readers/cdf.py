@@ -18,9 +18,12 @@ _ORDER = f"_commit_version * 2 + if({_IS_NEW}, 1, 0)"
 
 def cdf(interval: Interval) -> DataFrame:
     """Per key, the first event tells the row at the start and the last the row at the end. The feed holds no row
-    ids, so a unique key must pair the rows; nor does it say which commit wrote an old image: `__image` is NULL there."""
+    ids, so a unique key must pair the rows; nor does it say which commit wrote an old image: its
+    `__image` is NULL."""
     if not interval.unique_key:
-        raise ConsumptionRefused(f"table {interval.log.name}: the cdf reader needs a unique_key, as the feed has no row ids")
+        raise ConsumptionRefused(
+            f"table {interval.log.name}: the cdf reader needs a unique_key, as the feed has no row ids"
+        )
     _check_feed(interval)
     events = _events(interval)
     data = events.schema["__data"].dataType
