@@ -22,6 +22,8 @@ TEST_CONF = {
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:tests;create=true",
     "spark.sql.session.timeZone": "UTC",
+    # Short queries only: the optimizing compiler would cost twice the whole suite's CPU time.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
 }
 
 

@@ -1,5 +1,8 @@
 """The family every adapter must pass: materializations, seeds, tests, snapshots, docs."""
 
+import getpass
+
+import pytest
 from dbt.tests.adapter.basic.test_adapter_methods import BaseAdapterMethod
 from dbt.tests.adapter.basic.test_base import BaseSimpleMaterializations
 from dbt.tests.adapter.basic.test_docs_generate import BaseDocsGenerate, BaseDocsGenReferences
@@ -74,6 +77,12 @@ class TestTableMaterialization(BaseTableMaterialization):
 
 class TestValidateConnection(BaseValidateConnection):
     pass
+
+
+@pytest.fixture(scope="class")
+def profile_user() -> str:
+    """Spark has no login: the owner of a table is who runs the process."""
+    return getpass.getuser()
 
 
 class TestDocsGenerate(BaseDocsGenerate):

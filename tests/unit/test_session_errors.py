@@ -32,16 +32,6 @@ def test_conflicts_by_condition() -> None:
     assert is_conflict(AnalysisException("[DELTA_CONCURRENT_TRANSACTION] this occurs when …"))
 
 
-def test_row_counts_come_from_a_dml_statements_result() -> None:
-    columns = [(name, "bigint", None, None, None, None, True) for name in ("num_affected_rows", "num_inserted_rows")]
-    assert Result(columns, [(3, 2)]).row_counts() == {"affected": 3, "inserted": 2}
-
-
-def test_an_ordinary_row_is_no_row_count() -> None:
-    columns = [("id", "int", None, None, None, None, True)]
-    assert Result(columns, [(3,)]).row_counts() == {}
-
-
 def test_the_response_says_how_many_rows() -> None:
     made = response({"affected": 1234, "inserted": 1200, "updated": 34, "deleted": 0})
     assert str(made) == "OK 1,234 rows"

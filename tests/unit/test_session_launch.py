@@ -14,7 +14,7 @@ def test_the_defaults_keep_everything_under_the_warehouse(tmp_path: Path) -> Non
     conf = LaunchOptions(warehouse=tmp_path).conf()
     assert conf["spark.sql.warehouse.dir"] == str(tmp_path)
     assert f"databaseName={tmp_path}/metastore_db" in conf["spark.hadoop.javax.jdo.option.ConnectionURL"]
-    assert str(tmp_path) in conf["spark.driver.extraJavaOptions"]
+    assert str(tmp_path) in conf["spark.driver.defaultJavaOptions"]
     assert conf["spark.ui.enabled"] == "false"
 
 

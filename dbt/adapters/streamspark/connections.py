@@ -50,7 +50,6 @@ class Cursor:
     def __init__(self, session: Session):
         self.session = session
         self.result = Result()
-        self.row_counts: dict[str, int] = {}
 
     @property
     def description(self) -> Description:
@@ -58,7 +57,6 @@ class Cursor:
 
     def execute(self, sql: str, bindings: Optional[Sequence[Any]] = None) -> None:
         self.result = self.session.execute(sql, bindings)
-        self.row_counts = self.result.row_counts()
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         return self.result.fetchall()
@@ -127,7 +125,7 @@ class StreamsparkConnectionManager(SparkConnectionManager):
 
     @classmethod
     def get_response(cls, cursor: Any) -> StreamsparkResponse:
-        counts = cursor.row_counts if cursor is not None else {}
+        counts = cursor.result.row_counts if cursor is not None else {}
         return response(counts)
 
 

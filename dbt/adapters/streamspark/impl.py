@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.base import BaseRelation
 from dbt.adapters.events.logging import AdapterLogger
@@ -37,6 +37,11 @@ class StreamsparkAdapter(SparkAdapter):
         """The Spark session of the current thread's connection, opened if need be."""
         session: SparkSession = self.connections.get_thread_connection().handle.session.spark
         return session
+
+    def get_relation(self, database: Any, schema: str, identifier: str) -> BaseRelation | None:
+        """dbt-spark's macros leave the database out, or undefined: it is then the profile's catalog."""
+        catalog = database if isinstance(database, str) else self.config.credentials.database
+        return super().get_relation(catalog, schema, identifier)
 
     def pre_model_hook(self, config: Any) -> None:
         """dbt-spark's macros ask the model for its file format and mean parquet when there is none."""

@@ -69,7 +69,7 @@ def _defaults(options: LaunchOptions) -> dict[str, str]:
         "spark.app.name": "dbt-streamspark",
         "spark.master": options.master,
         "spark.driver.memory": options.driver_memory,
-        "spark.driver.extraJavaOptions": java_options,
+        "spark.driver.defaultJavaOptions": java_options,
         "spark.sql.warehouse.dir": str(options.warehouse),
         "spark.sql.catalogImplementation": "hive",
         "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={metastore};create=true",

@@ -14,26 +14,24 @@ from pyspark.sql import DataFrame, SparkSession
 from dbt.adapters.streamspark import launch
 from dbt.adapters.streamspark.launch import LaunchOptions
 from dbt.adapters.streamspark.literals import bind
+from dbt.adapters.streamspark.row_counts import row_counts
 from dbt.adapters.streamspark.spark_errors import as_sql_error
 
 Description = list[tuple[str, str, None, None, None, None, bool]]
-ROW_COUNTS = {
-    "num_affected_rows": "affected",
-    "num_inserted_rows": "inserted",
-    "num_updated_rows": "updated",
-    "num_deleted_rows": "deleted",
-}
-
 _lock = threading.Lock()
 _threads = threading.local()
 
 
 @dataclass
 class Result:
-    """What a statement gave: `columns` as (name, Spark type, …, nullable), and rows that fetching uses up."""
+    """What a statement gave: `columns` as (name, Spark type, …, nullable), and rows that fetching uses up.
+
+    `row_counts` holds affected, inserted, updated, deleted, as far as known.
+    """
 
     columns: Description = field(default_factory=list)
     rows: list[tuple[Any, ...]] = field(default_factory=list)
+    row_counts: dict[str, int] = field(default_factory=dict)
 
     def fetchall(self) -> list[tuple[Any, ...]]:
         return self.fetchmany(len(self.rows))
@@ -44,14 +42,6 @@ class Result:
 
     def fetchone(self) -> tuple[Any, ...] | None:
         return next(iter(self.fetchmany(1)), None)
-
-    def row_counts(self) -> dict[str, int]:
-        """affected, inserted, updated, deleted: those that a DML statement's one row of result tells."""
-        names = [column[0] for column in self.columns]
-        if len(self.rows) != 1 or not names or names[0] not in ROW_COUNTS or not set(names) <= set(ROW_COUNTS):
-            return {}
-        pairs = zip(names, self.rows[0])
-        return {ROW_COUNTS[name]: int(value) for name, value in pairs if value is not None}
 
 
 class Session:
@@ -70,7 +60,8 @@ class Session:
             text = bind(text, list(bindings))
         try:
             frame = self.spark.sql(text)
-            return Result(_description(frame), [tuple(row) for row in frame.collect()])
+            rows = [tuple(row) for row in frame.collect()]
+            return Result(_description(frame), rows, row_counts(frame, rows))
         except (PySparkException, Py4JError) as error:
             raise as_sql_error(error) from error
 
