@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from dbt.tests.adapter.dbt_show.test_dbt_show import (
     BaseShowDoesNotHandleDoubleLimit,
     BaseShowLimit,

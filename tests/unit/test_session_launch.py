@@ -51,7 +51,7 @@ def test_major_version_of_java(text: str, major: int) -> None:
 def test_no_java_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(LaunchError, match="needs Java 17.*Install it"):
+    with pytest.raises(LaunchError, match=r"needs Java 17.*Install it"):
         launch.check_java()
 
 

@@ -37,7 +37,7 @@ def test_remote_methods_come_later(method: str) -> None:
 
 
 def test_an_unknown_method_names_the_allowed_ones() -> None:
-    with pytest.raises(DbtConfigError, match="odbc.*Allowed: session, connect, thrift"):
+    with pytest.raises(DbtConfigError, match=r"odbc.*Allowed: session, connect, thrift"):
         credentials(method="odbc")
 
 

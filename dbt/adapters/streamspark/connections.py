@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Optional
+from typing import Any
 
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
 from dbt.adapters.events.logging import AdapterLogger
@@ -39,9 +39,9 @@ class StreamsparkConflictError(StreamsparkDatabaseError):
 class StreamsparkResponse(AdapterResponse):
     """dbt's response with the rows that a DML statement inserted, updated and deleted, where it tells."""
 
-    rows_inserted: Optional[int] = None
-    rows_updated: Optional[int] = None
-    rows_deleted: Optional[int] = None
+    rows_inserted: int | None = None
+    rows_updated: int | None = None
+    rows_deleted: int | None = None
 
 
 class Cursor:
@@ -55,7 +55,7 @@ class Cursor:
     def description(self) -> Description:
         return self.result.columns
 
-    def execute(self, sql: str, bindings: Optional[Sequence[Any]] = None) -> None:
+    def execute(self, sql: str, bindings: Sequence[Any] | None = None) -> None:
         self.result = self.session.execute(sql, bindings)
 
     def fetchall(self) -> list[tuple[Any, ...]]:
@@ -64,7 +64,7 @@ class Cursor:
     def fetchmany(self, size: int) -> list[tuple[Any, ...]]:
         return self.result.fetchmany(size)
 
-    def fetchone(self) -> Optional[tuple[Any, ...]]:
+    def fetchone(self) -> tuple[Any, ...] | None:
         return self.result.fetchone()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Optional
+from typing import Any, ClassVar
 
 from dbt.adapters.contracts.connection import Credentials
 from dbt_common.exceptions import DbtConfigError
@@ -19,18 +19,18 @@ LATER_METHODS = ("connect", "thrift")
 class StreamsparkCredentials(Credentials):
     """One output of profiles.yml. Raises DbtConfigError for a method that is unknown or comes later."""
 
-    database: Optional[str] = None  # type: ignore[assignment]
+    database: str | None = None  # type: ignore[assignment]
     schema: str = "default"
     method: str = "session"
-    master: Optional[str] = None
+    master: str | None = None
     warehouse_dir: str = "spark-warehouse"
     spark_config: dict[str, Any] = field(default_factory=dict)
     packages: list[str] = field(default_factory=list)
     driver_memory: str = "2g"
-    host: Optional[str] = None
-    port: Optional[int] = None
-    user: Optional[str] = None
-    token: Optional[str] = None
+    host: str | None = None
+    port: int | None = None
+    user: str | None = None
+    token: str | None = None
 
     project_root: ClassVar[str] = "."  # set by the connection manager; no part of the profile
     _ALIASES: ClassVar[dict[str, str]] = {

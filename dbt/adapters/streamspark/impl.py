@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dbt.adapters.base import BaseRelation
 from dbt.adapters.events.logging import AdapterLogger
@@ -29,7 +29,7 @@ class StreamsparkConfig(SparkConfig):
 class StreamsparkAdapter(SparkAdapter):
     """dbt-spark's adapter on our own sessions, with streams as relations and Delta as the default format."""
 
-    Relation = StreamsparkRelation
+    Relation: TypeAlias = StreamsparkRelation
     ConnectionManager = StreamsparkConnectionManager
     AdapterSpecificConfigs = StreamsparkConfig
 
@@ -51,16 +51,15 @@ class StreamsparkAdapter(SparkAdapter):
         self, row_list: agate.Table, relation_info_func: Callable[[agate.Row], Any]
     ) -> list[BaseRelation]:
         """The relations in `show table extended`'s rows, without the temporary views it lists in every schema."""
-        return [
-            self._relation_of(*relation_info_func(row)) for row in row_list if row["namespace"] and not row["isTemporary"]
-        ]
+        listed = (row for row in row_list if row["namespace"] and not row["isTemporary"])
+        return [self._relation_of(*relation_info_func(row)) for row in listed]
 
     def _relation_of(self, schema: str, name: str, information: str) -> BaseRelation:
         return self.Relation.create(
             database=self.config.credentials.database,
             schema=schema,
             identifier=name,
-            type=relation_type(information),
+            type=relation_type(information),  # type: ignore[arg-type]
             information=information,
             is_delta="Provider: delta" in information,
             is_iceberg="Provider: iceberg" in information,

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -198,7 +197,7 @@ def _silence_python() -> None:
 
 def stop(session: SparkSession) -> None:
     """Ends Spark and its JVM, so that the catalog is free when this process has ended."""
-    gateway = session._sc._gateway
+    gateway: Any = session._sc._gateway
     if session._sc._jsc is not None:
         session.stop()
     process = getattr(gateway, "proc", None)

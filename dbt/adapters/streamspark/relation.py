@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Optional
+from typing import Any
 
 from dbt.adapters.base.relation import Policy
 from dbt.adapters.spark.relation import SparkQuotePolicy, SparkRelation
-from dbt_common.dataclass_schema import StrEnum
 from dbt.adapters.utils import classproperty
+from dbt_common.dataclass_schema import StrEnum
 
 STREAM_PROPERTY = "streamspark.kind=stream"
 
@@ -38,7 +38,7 @@ class StreamsparkIncludePolicy(Policy):
 class StreamsparkRelation(SparkRelation):
     """`schema.name`, or `catalog.schema.name` when `database` holds a catalog other than Spark's own."""
 
-    type: Optional[StreamsparkRelationType] = None  # type: ignore[assignment]
+    type: StreamsparkRelationType | None = None  # type: ignore[assignment]
     quote_policy: Policy = field(default_factory=lambda: SparkQuotePolicy())
     include_policy: Policy = field(default_factory=lambda: StreamsparkIncludePolicy())
 
@@ -49,7 +49,7 @@ class StreamsparkRelation(SparkRelation):
         return ".".join(part for _, part in self._render_iterator() if part is not None)
 
     @classproperty
-    def get_relation_type(cls) -> type[StreamsparkRelationType]:
+    def get_relation_type(cls) -> Any:
         return StreamsparkRelationType
 
     @classproperty

@@ -73,5 +73,5 @@ def _newest_metrics(log: Any, spark: Any) -> dict[str, str]:
     lines = log.store().read(path, spark._jsparkSession.sessionState().newHadoopConf())
     actions = (json.loads(line) for line in lines.mkString("\n").splitlines())
     infos = (action["commitInfo"] for action in actions if "commitInfo" in action)
-    metrics: dict[str, str] = next(infos, {}).get("operationMetrics") or {}
-    return metrics
+    info: dict[str, Any] = next(infos, {})
+    return info.get("operationMetrics") or {}

@@ -101,5 +101,6 @@ def isolated(base: SparkSession, spark_config: Mapping[str, str]) -> SparkSessio
     for key, value in settings.items():
         if session.conf.isModifiable(key):
             session.conf.set(key, value)
-    base._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
+    jvm: Any = base._jvm
+    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(session._jsparkSession)
     return session

@@ -1,0 +1,30 @@
+# Everything runs in .venv, made on first use. PYTHON=python3.12 make test takes another Python.
+PYTHON ?= python3.11
+BIN := .venv/bin
+INSTALLED := .venv/.installed
+
+.PHONY: install demo test lint bench
+
+install: $(INSTALLED)
+
+$(INSTALLED): pyproject.toml
+	@echo "Installing into .venv; PySpark is a large download the first time."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --upgrade "pip>=25.1"
+	@$(BIN)/python -m pip install --quiet --editable . --group test --group demo
+	@touch $@
+
+demo: install
+	@$(BIN)/python integration_tests/demo.py
+
+# The fastest first, all in one process so that Spark starts once.
+test: install
+	$(BIN)/python -m pytest tests/unit tests/spark tests/functional tests/conformance tests/faults --durations=15
+
+lint: install
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+bench: install
+	@$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m benchmarks
