@@ -71,7 +71,14 @@ class TableLog:
             raise
 
     def _identifier(self) -> Any:
-        return self._jspark.sessionState().sqlParser().parseTableIdentifier(self.name)
+        """Spark's parser for table identifiers knows two parts; Delta's own commits name three."""
+        parser = self._jspark.sessionState().sqlParser()
+        parts = parser.parseMultipartIdentifier(self.name)
+        if parts.size() == 3 and parts.head() == "spark_catalog":
+            return self._jvm.org.apache.spark.sql.catalyst.TableIdentifier(
+                parts.last(), self._jvm.scala.Option.apply(parts.apply(1))
+            )
+        return parser.parseTableIdentifier(self.name)
 
     def refresh(self) -> TableLog:
         self._snapshot = self.java.update(False, self._none, self._none)

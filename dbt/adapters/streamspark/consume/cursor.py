@@ -142,12 +142,11 @@ class _Walk:
             raise self._unknown(f"its log is cleaned away up to version {version}") from error
 
     def _unknown(self, why: str) -> OffsetUnknown:
+        stored = f" (newest number stored: {self.stored})" if self.stored else ""
         return OffsetUnknown(
-            f"table {self.log.name} holds consumption number {self.stored} of {self.consumer}, but up to "
-            "where it "
-            f"consumed is unknown: {why}. Run the model with --full-refresh, or RESTORE TABLE "
-            f"{self.log.name} to a "
-            "version that a consumption committed and that is still in its log."
+            f"table {self.log.name}: up to where {self.consumer} consumed into it is unknown{stored}: {why}. Run "
+            f"the model with --full-refresh, or RESTORE TABLE {self.log.name} to a version that a consumption "
+            "committed and that is still in its log."
         )
 
 

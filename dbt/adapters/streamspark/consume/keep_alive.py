@@ -27,9 +27,7 @@ def keep_alive(spark: SparkSession, consumption: Consumption) -> Outcome:
     idle = consumption.is_empty and cursor.n == consumption.n - 1
     if log is None or not idle or not _is_old(log, cursor, consumption):
         return Outcome(consumption, None, None, 0, skipped=True)
-    nothing = (
-        f"MERGE INTO {consumption.target} USING (SELECT 1 WHERE false) ON false WHEN MATCHED THEN DELETE"
-    )
+    nothing = f"MERGE INTO {consumption.target} USING (SELECT 1 WHERE false) ON false WHEN MATCHED THEN DELETE"
     return commit(spark, consumption, [nothing], lambda: _again(spark, consumption))
 
 

@@ -44,9 +44,7 @@ def check(spark: SparkSession, consumption: Consumption, statements: Sequence[st
         raise _refused(consumption, "there is no statement to run")
     for sql in statements[:-1]:
         if kind(spark, sql) in WRITES:
-            raise _refused(
-                consumption, f"it writes more than once, and only one write can be atomic: {_short(sql)}"
-            )
+            raise _refused(consumption, f"it writes more than once, and only one write can be atomic: {_short(sql)}")
     _check_write(spark, consumption, statements[-1])
 
 
@@ -71,24 +69,17 @@ def _check_created(spark: SparkSession, consumption: Consumption, sql: str) -> N
     name = TRANSACTION_RETENTION.removeprefix("delta.")
     default = spark.conf.get(f"spark.databricks.delta.properties.defaults.{name}", None)
     if default is not None or name.lower() in sql.lower():
-        raise _refused(
-            consumption, f"the table would get {TRANSACTION_RETENTION}, and forget what it consumed"
-        )
+        raise _refused(consumption, f"the table would get {TRANSACTION_RETENTION}, and forget what it consumed")
 
 
-def plan_again(
-    spark: SparkSession, statements: Sequence[str], old: Consumption, new: Consumption
-) -> list[str]:
+def plan_again(spark: SparkSession, statements: Sequence[str], old: Consumption, new: Consumption) -> list[str]:
     """The statements with each interval of `old` replaced by the same stream's interval of `new`.
 
     Raises Fenced where that would not be the same model any more: a rebuild that another run made first,
     a stream that is gone from the plan, or a statement that does not hold the interval's text.
     """
-    if (
-        kind(spark, statements[-1]) in CREATES
-        and (old.rebuild or old.n == 1)
-        and old.starts() != new.starts()
-    ):
+    rebuilds = kind(spark, statements[-1]) in CREATES and (old.rebuild or old.n == 1)
+    if rebuilds and old.starts() != new.starts():
         raise Fenced(f"another run made table {old.target} at the same time. Run the model again.")
     texts = _new_texts(statements, old, new)
     if not texts:
@@ -98,22 +89,21 @@ def plan_again(
 
 
 def _new_texts(statements: Sequence[str], old: Consumption, new: Consumption) -> dict[str, str]:
+    """Old interval text -> new one, for the streams whose interval is another now."""
     fresh = {read.stream_id: read.sql for read in new.reads}
-    for read in old.reads:
-        if read.stream_id not in fresh or not any(read.sql in sql for sql in statements):
+    texts = {read.sql: fresh.get(read.stream_id) for read in old.reads if read.sql != fresh.get(read.stream_id)}
+    for text, again in texts.items():
+        if again is None or not any(text in sql for sql in statements):
             raise Fenced(
-                f"another run consumed stream {read.stream} into {old.target} first, and this run's "
-                "statements "
-                "cannot be planned again. Run the model again."
+                f"another run consumed into {old.target} first, and this run's statements cannot be planned "
+                f"again, as they do not hold {_short(text)}. Run the model again."
             )
-    return {read.sql: fresh[read.stream_id] for read in old.reads}
+    return {text: again for text, again in texts.items() if again is not None}
 
 
 def _refused(consumption: Consumption, why: str) -> ConsumptionRefused:
     streams = ", ".join(read.stream for read in consumption.reads)
-    return ConsumptionRefused(
-        f"{consumption.consumer} cannot consume {streams} into {consumption.target}: {why}."
-    )
+    return ConsumptionRefused(f"{consumption.consumer} cannot consume {streams} into {consumption.target}: {why}.")
 
 
 def _short(sql: str) -> str:
