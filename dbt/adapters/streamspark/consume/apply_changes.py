@@ -1,0 +1,130 @@
+"""The SQL of `apply_changes`: a target kept equal to what a change set describes, one row per key (SCD type 1).
+
+Per key, the new image wins over the old one: a key with an insert or new image is upserted, one with nothing
+but old images is deleted. That is right for a key that changes its value, and for one deleted and inserted again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS, Dialect
+from dbt.adapters.streamspark.changes.projection import literal, quoted
+from dbt.adapters.streamspark.errors import ConsumptionRefused
+
+UPSERT = "__streamspark_upsert"
+ROW = "__streamspark_row"
+KEY = "__streamspark_key"
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the model's SELECT or of the target: name and Spark SQL type."""
+
+    name: str
+    type: str
+
+    @property
+    def comparable(self) -> bool:
+        """Maps have no equality in Spark."""
+        return "map<" not in self.type.lower() and "variant" not in self.type.lower()
+
+
+@dataclass(frozen=True)
+class ApplyChanges:
+    """One model's change set: `columns` of its SELECT, `source` the relation that holds it (SQL), `unique_key`.
+
+    Raises ConsumptionRefused when the SELECT lacks the key or tells no change types.
+    """
+
+    model: str
+    source: str
+    columns: tuple[Column, ...]
+    unique_key: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.unique_key:
+            raise self._refused("apply_changes needs a unique_key: the columns that tell rows apart")
+        missing = [key for key in self.unique_key if key.lower() not in self._names]
+        if missing:
+            raise self._refused(f"its unique_key has {', '.join(missing)}, which its SELECT has not")
+        _ = self.dialect
+
+    @property
+    def _names(self) -> dict[str, Column]:
+        return {column.name.lower(): column for column in self.columns}
+
+    @property
+    def dialect(self) -> Dialect:
+        """Known by its change type column, which comes first in each."""
+        found = [d for d in DIALECTS.values() if d.columns[0][0].lower() in self._names]
+        if len(found) == 1:
+            return found[0]
+        types = ", ".join(d.columns[0][0] for d in DIALECTS.values())
+        what = "several change type columns" if found else "no change type column"
+        raise self._refused(f"its SELECT has {what}; apply_changes needs one of {types}, as the stream gives it")
+
+    @property
+    def keys(self) -> list[Column]:
+        return [self._names[key.lower()] for key in self.unique_key]
+
+    @property
+    def data(self) -> list[Column]:
+        """What goes into the target: all but the metadata columns."""
+        metadata = {name.lower() for name in self.dialect.names}
+        return [column for column in self.columns if column.name.lower() not in metadata]
+
+    def one_row_per_key(self) -> str:
+        """A relation of UPSERT (boolean), KEY (struct of the key) and ROW (struct of the data, for upserts)."""
+        upsert = f"count_if({self.dialect.upsert})"
+        row = f"first({_struct(self.data)}) filter (where {self.dialect.upsert})"
+        keys = ", ".join(quoted(key.name) for key in self.keys)
+        return (
+            f"(select if({upsert} > 1, raise_error({self._twice(upsert)}), {upsert} = 1) as {UPSERT}, "
+            f"{_struct(self.keys)} as {KEY}, {row} as {ROW} from {self.source} group by {keys})"
+        )
+
+    def _twice(self, count: str) -> str:
+        names = ", ".join(key.name for key in self.keys)
+        return (
+            f"concat({literal(f'{self.model}: ')}, {count}, {literal(' new rows for one unique_key (')}, "
+            f"{literal(names)}, {literal('): ')}, to_json({_struct(self.keys)}), "
+            f"{literal('. Which of them is right cannot be known; make the key unique, or the SELECT.')})"
+        )
+
+    def merge(self, target: str, target_columns: Sequence[Column]) -> str:
+        """The MERGE into `target`: deletes, changed rows and new rows; rows that stay as they are stay unwritten."""
+        here = {column.name.lower() for column in target_columns}
+        data = [column for column in self.data if column.name.lower() in here]
+        on = " and ".join(f"t.{quoted(k.name)} <=> s.{KEY}.{quoted(k.name)}" for k in self.keys)
+        sets = ", ".join(f"t.{quoted(c.name)} = s.{ROW}.{quoted(c.name)}" for c in data)
+        names = ", ".join(quoted(c.name) for c in data)
+        values = ", ".join(f"s.{ROW}.{quoted(c.name)}" for c in data)
+        return (
+            f"merge into {target} as t\nusing {self.one_row_per_key()} as s\non {on}\n"
+            f"when matched and not s.{UPSERT} then delete\n"
+            f"when matched and ({self._differs(data)}) then update set {sets}\n"
+            f"when not matched and s.{UPSERT} then insert ({names}) values ({values})"
+        )
+
+    def _differs(self, data: Sequence[Column]) -> str:
+        keys = {key.name.lower() for key in self.keys}
+        if any(not column.comparable for column in data):
+            return "true"
+        others = [column for column in data if column.name.lower() not in keys]
+        pairs = (f"not (t.{quoted(c.name)} <=> s.{ROW}.{quoted(c.name)})" for c in others)
+        return " or ".join(pairs) or "false"
+
+    def upserts(self) -> str:
+        """The SELECT of the rows that a new target begins with."""
+        columns = ", ".join(f"{ROW}.{quoted(c.name)} as {quoted(c.name)}" for c in self.data)
+        return f"select {columns} from {self.one_row_per_key()} where {UPSERT}"
+
+    def _refused(self, why: str) -> ConsumptionRefused:
+        return ConsumptionRefused(f"{self.model}: {why}.")
+
+
+def _struct(columns: Sequence[Column]) -> str:
+    pairs = ", ".join(f"{literal(column.name)}, {quoted(column.name)}" for column in columns)
+    return f"named_struct({pairs})"

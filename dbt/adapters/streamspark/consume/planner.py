@@ -1,0 +1,203 @@
+"""Plans what the models of one dbt invocation read: each stream from the model's own cursor to the pinned end.
+
+Planning writes nothing: what is planned is committed by `commit.py`, or never, when a model is only compiled.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes.frontier import Frontier
+from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
+from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
+from dbt.adapters.streamspark.consume.pins import Pins
+from dbt.adapters.streamspark.consume.target import open_target
+from dbt.adapters.streamspark.errors import BrokenSource, OffsetUnknown
+from dbt.adapters.streamspark.streams.definition import StreamDefinition
+from dbt.adapters.streamspark.streams.reading import read_stream, stream_shape
+from dbt.adapters.streamspark.streams.source import open_source
+from dbt.adapters.streamspark.streams.start import frontier
+
+EMPTY = "EMPTY"
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A stream under the name that SQL reads it by."""
+
+    name: str
+    definition: StreamDefinition
+
+    @property
+    def start(self) -> Frontier | None:
+        """Where a consumer that never read it begins; None: with the initial rows."""
+        return None if self.definition.show_initial_rows else self.definition.start
+
+
+@dataclass(frozen=True)
+class Consumer:
+    """Who consumes: `name` in the target's log, the `target` table, and the dbt `invocation`.
+
+    `rebuild`: from the streams' own starts, whatever was consumed. `is_table`: the target is there and is a table.
+    """
+
+    name: str
+    target: str
+    invocation: str
+    rebuild: bool = False
+    is_table: bool = True
+
+
+@dataclass
+class Plan:
+    """One consumer's plan in one invocation. `shapes` maps stream id to plan shape, `streams` to the stream."""
+
+    consumer: Consumer
+    cursor: Cursor
+    reads: dict[str, StreamRead] = field(default_factory=dict)
+    streams: dict[str, Stream] = field(default_factory=dict)
+    shapes: dict[str, str] = field(default_factory=dict)
+    reads_nothing: bool = False
+
+    @property
+    def consumption(self) -> Consumption:
+        return Consumption(
+            consumer=self.consumer.name,
+            target=self.consumer.target,
+            n=self.cursor.n + 1,
+            invocation=self.consumer.invocation,
+            reads=tuple(self.reads.values()),
+            kept=self._kept(),
+            rebuild=self.consumer.rebuild,
+            seen=self.cursor.seen,
+        )
+
+    def _kept(self) -> Mapping[str, Frontier]:
+        if self.consumer.rebuild:
+            return {}
+        return {key: reached for key, reached in self.cursor.frontiers.items() if key not in self.reads}
+
+
+class Planner:
+    """The plans of one dbt process, by consumer. A model is planned and committed on one thread."""
+
+    def __init__(self) -> None:
+        self._pins = Pins()
+        self._plans: dict[tuple[str, str], Plan] = {}
+
+    def read(self, spark: SparkSession, consumer: Consumer, stream: Stream) -> str:
+        """The SQL that stands for the stream's interval in the model of `consumer`, a relation for FROM.
+
+        Its rows are in a temporary view of `spark`'s session. Asked again, it is the same interval.
+        Raises OffsetUnknown, StaleSource, BrokenSource and what the readers raise.
+        """
+        plan = self._plan(spark, consumer)
+        if stream.definition.id not in plan.reads:
+            _add(spark, plan, stream, self._pins)
+        return plan.reads[stream.definition.id].sql
+
+    def read_nothing(self, spark: SparkSession, consumer: Consumer) -> None:
+        """The model reads its streams as empty in this invocation; its offsets stay."""
+        self._plan(spark, consumer).reads_nothing = True
+
+    def peek(self, spark: SparkSession, stream: Stream) -> str:
+        """The same SQL for somebody who consumes nothing: from the stream's start to now."""
+        start = stream.start
+        log = open_source(spark, stream.name, stream.definition.start)
+        return _relation(spark, stream, log, start, frontier(log, log.version))
+
+    def plan(self, consumer: str, invocation: str) -> Plan | None:
+        """What was planned for a consumer, None when it reads no stream."""
+        return self._plans.get((invocation, consumer))
+
+    def plan_again(self, spark: SparkSession, old: Plan) -> Plan:
+        """A new plan from the cursor as it is now, for the same streams and pinned ends."""
+        plan = Plan(old.consumer, _cursor(spark, old.consumer, refreshed=True), reads_nothing=old.reads_nothing)
+        for stream in old.streams.values():
+            _add(spark, plan, stream, self._pins)
+        self._plans[(plan.consumer.invocation, plan.consumer.name)] = plan
+        return plan
+
+    def _plan(self, spark: SparkSession, consumer: Consumer) -> Plan:
+        key = (consumer.invocation, consumer.name)
+        if key not in self._plans:
+            self._plans[key] = Plan(consumer, _cursor(spark, consumer))
+        return self._plans[key]
+
+
+def _cursor(spark: SparkSession, consumer: Consumer, refreshed: bool = False) -> Cursor:
+    """For a rebuild only the number matters, and a target that cannot tell more is no error."""
+    log = _target(spark, consumer) if consumer.is_table or refreshed else None
+    try:
+        return resolve_cursor(log, consumer.name)
+    except OffsetUnknown:
+        if not consumer.rebuild or log is None:
+            raise
+        return Cursor(log.transactions().get(consumer.name, 0), seen=log.version)
+
+
+def _target(spark: SparkSession, consumer: Consumer) -> TableLog | None:
+    try:
+        return open_target(spark, consumer.target)
+    except BrokenSource:
+        if consumer.rebuild:  # not a Delta table: the rebuild replaces it
+            return None
+        raise
+
+
+def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
+    """Plan one more stream's interval."""
+    start = _start(plan, stream)
+    log = open_source(spark, stream.name, start or stream.definition.start)
+    end = _end(log, plan.consumer.invocation, start, stream, pins)
+    key = stream.definition.id
+    shape = stream_shape(log, stream.definition, _version(start), _version(end) or 0)
+    sql = _relation(spark, stream, log, start, end)
+    plan.shapes[key], plan.streams[key] = shape, stream
+    plan.reads[key] = StreamRead(stream.name, key, start, end, sql, is_empty=shape == EMPTY)
+
+
+def _start(plan: Plan, stream: Stream) -> Frontier | None:
+    if plan.consumer.rebuild:
+        return stream.start
+    return plan.cursor.frontiers.get(stream.definition.id, stream.start)
+
+
+def _end(log: TableLog, invocation: str, start: Frontier | None, stream: Stream, pins: Pins) -> Frontier:
+    """The pinned version, or the start where that is later already (another run went on, a newer stream)."""
+    pinned = pins.pin(invocation, log.path, log.version)
+    begin = start or stream.definition.start
+    return frontier(log, max(pinned, _version(begin) or 0))
+
+
+def _version(point: Frontier | None) -> int | None:
+    return None if point is None else point.tables[0].version
+
+
+def _relation(spark: SparkSession, stream: Stream, log: TableLog, start: Frontier | None, end: Frontier) -> str:
+    """A temporary view of the interval's rows, and the SQL that reads it: it says what it is."""
+    since, until = _version(start), end.tables[0].version
+    changes = read_stream(spark, log, stream.definition, since, until)
+    name = view_name(stream, since, until)
+    changes.dataframe.createOrReplaceTempView(quoted(name))
+    interval = f"initial rows at version {until}" if since is None else f"versions ({since}, {until}]"
+    note = f"stream {stream.name}: {log.name} {interval} of {end.timestamp:%Y-%m-%d %H:%M:%S} UTC"
+    return f"(select * from {quoted(name)} /* {note.replace('*/', '* /')} */)"
+
+
+def view_name(stream: Stream, start: int | None, end: int) -> str:
+    """The stream's name, a part of its id, and both bounds.
+
+    >>> from types import SimpleNamespace
+    >>> view_name(SimpleNamespace(name="db.s", definition=SimpleNamespace(id="1234567890")), 12, 15)
+    'streamspark__s__123456__12_15'
+    """
+    plain = re.sub(r"\W", "_", stream.name.split(".")[-1])
+    since = "initial" if start is None else start
+    return f"streamspark__{plain}__{stream.definition.id[:6]}__{since}_{end}"

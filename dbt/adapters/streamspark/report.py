@@ -1,0 +1,84 @@
+"""What a consumption tells the user: one line in dbt's log, and dbt's response with the interval."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dbt.adapters.streamspark.connections import StreamsparkResponse, response
+from dbt.adapters.streamspark.consume.commit import Outcome
+from dbt.adapters.streamspark.consume.consumption import StreamRead
+from dbt.adapters.streamspark.consume.planner import Plan
+
+
+@dataclass
+class ConsumptionResponse(StreamsparkResponse):
+    """dbt's response with the consumption's number, the target's version, and per stream what was read:
+    {"stream", "table", "from", "to", "shape"}; `from` None stands for the initial rows."""
+
+    consumption: int | None = None
+    target_version: int | None = None
+    streams: list[dict[str, Any]] | None = None
+
+
+def committed(plan: Plan, outcome: Outcome) -> tuple[str, ConsumptionResponse]:
+    """The log line and the response of a consumption that was tried."""
+    if outcome.skipped:
+        return nothing_new(plan)
+    counts = row_counts(outcome.rows_affected)
+    rows = f"{counts['affected']:,} rows affected" if "affected" in counts else "rows affected unknown"
+    again = f", try {outcome.tries}" if outcome.tries > 1 else ""
+    line = f"{plan.consumer.target}: {_reads(plan)}: {rows}, consumption {outcome.consumption.n}{again}"
+    return line, _response(plan, counts, outcome)
+
+
+def nothing_new(plan: Plan) -> tuple[str, ConsumptionResponse]:
+    """The same for a run that has nothing to read and writes nothing."""
+    made = _response(plan, {"affected": 0}, None)
+    made._message = "OK nothing new"
+    return f"{plan.consumer.target}: nothing new in {_reads(plan)}", made
+
+
+def row_counts(found: dict[str, int] | None) -> dict[str, int]:
+    """affected, inserted, updated, deleted, from num_affected_rows and so on."""
+    return {key.removeprefix("num_").removesuffix("_rows"): value for key, value in (found or {}).items()}
+
+
+def left_out(plan: Plan, read: StreamRead, rows: int) -> str:
+    """The warning about rows that a new consumer does not get."""
+    return (
+        f"{plan.consumer.target} begins with the changes since stream {read.stream} was made: {rows:,} older rows of "
+        f"{read.end.tables[0].name} are left out. show_initial_rows: true in the stream's configuration brings them."
+    )
+
+
+def _response(plan: Plan, counts: dict[str, int], outcome: Outcome | None) -> ConsumptionResponse:
+    base = response(counts)
+    return ConsumptionResponse(
+        _message=base._message,
+        code=base.code,
+        rows_affected=base.rows_affected,
+        rows_inserted=base.rows_inserted,
+        rows_updated=base.rows_updated,
+        rows_deleted=base.rows_deleted,
+        consumption=None if outcome is None else outcome.consumption.n,
+        target_version=None if outcome is None else outcome.version,
+        streams=[_read(plan, read) for read in plan.reads.values()],
+    )
+
+
+def _read(plan: Plan, read: StreamRead) -> dict[str, Any]:
+    table = read.end.tables[0]
+    since = None if read.start is None else read.start.tables[0].version
+    shape = plan.shapes[read.stream_id]
+    return {"stream": read.stream, "table": table.name, "from": since, "to": table.version, "shape": shape}
+
+
+def _reads(plan: Plan) -> str:
+    return " and ".join(_interval(_read(plan, read)) for read in plan.reads.values())
+
+
+def _interval(read: dict[str, Any]) -> str:
+    since = "initial rows at" if read["from"] is None else f"({read['from']},"
+    end = f"{read['to']}" if read["from"] is None else f"{read['to']}]"
+    return f"{read['stream']} {since} {end} {read['shape']}"

@@ -1,0 +1,195 @@
+"""What the macros of streams and their consumers ask the adapter: each question handed on to `streams` or `consume`.
+
+`model` is always dbt's dictionary of the node that is being compiled or built.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from dbt.adapters.base import available
+from dbt.adapters.base.meta import AdapterMeta
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.invocation import get_invocation_id
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.connections import StreamsparkResponse
+from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges, Column
+from dbt.adapters.streamspark.consume.commit import commit
+from dbt.adapters.streamspark.consume.consumption import Consumption
+from dbt.adapters.streamspark.consume.keep_alive import keep_alive
+from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner, Stream
+from dbt.adapters.streamspark.report import committed, left_out, nothing_new
+from dbt.adapters.streamspark.spark_errors import as_sql_error
+from dbt.adapters.streamspark.streams.catalog import find_stream, properties
+from dbt.adapters.streamspark.streams.config import StreamConfig, parse_config
+from dbt.adapters.streamspark.streams.consumers import consumer_name, consumes
+from dbt.adapters.streamspark.streams.definition import from_properties
+from dbt.adapters.streamspark.streams.left_out import rows_at
+from dbt.adapters.streamspark.streams.lifecycle import StreamChange, StreamModel
+from dbt.adapters.streamspark.streams.source import open_source
+
+logger = AdapterLogger("Streamspark")
+
+
+class StreamMethods(metaclass=AdapterMeta):
+    """Mixed into the adapter, which gives `connections` and `config`."""
+
+    connections: Any
+    config: Any
+
+    def spark(self) -> SparkSession:
+        raise NotImplementedError
+
+    @property
+    def planner(self) -> Planner:
+        """Plans live as long as the adapter, which is one dbt invocation."""
+        found: Planner = self.__dict__.setdefault("_planner", Planner())
+        return found
+
+    @contextmanager
+    def _errors(self, doing: str) -> Iterator[None]:
+        """Our errors, and those of Spark, as dbt's."""
+        with self.connections.exception_handler(doing):
+            try:
+                yield
+            except (PySparkException, Py4JError) as error:
+                raise as_sql_error(error) from error
+
+    # streams
+
+    @available.parse_none
+    def stream_change(self, model: Mapping[str, Any], relation: Any, sql: str, full_refresh: bool) -> StreamChange:
+        """What a run of the stream's model is to do (lifecycle.py)."""
+        name = relation.render()
+        with self._errors(f"stream {name}"):
+            config = parse_config(model["config"], name)
+            existing = from_properties(properties(self.spark(), name) or {}, name)
+            return StreamModel(self.spark(), name, sql, config).decide(existing, full_refresh)
+
+    @available.parse_none
+    def stream_clone(self, source: Any, relation: Any) -> StreamChange:
+        """What makes `relation` a stream with the definition of the one at `source`."""
+        with self._errors(f"clone of stream {source.render()}"):
+            return StreamModel(self.spark(), relation.render(), source.render(), StreamConfig()).clone()
+
+    @available.parse_none
+    def stream_text(self, relation: Any) -> str | None:
+        """The fingerprint of the statement that made the stream's view."""
+        with self._errors(f"stream {relation.render()}"):
+            return (properties(self.spark(), relation.render()) or {}).get("streamspark.statement")
+
+    @available
+    def fingerprint(self, text: str) -> str:
+        """A short name of a text."""
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    # consumers
+
+    @available.parse(lambda *args, **kwargs: "")
+    def read_stream(
+        self, model: Mapping[str, Any], relation: Any, target: Any, target_is_table: bool, rebuild: bool, nothing: bool
+    ) -> str:
+        """The SQL that stands for stream `relation` in `model`, whose own table is `target`.
+
+        `rebuild`: the model is built from the streams' starts. `nothing`: the model is to read no rows and to keep
+        its offsets (--empty, --sample).
+        """
+        with self._errors(f"{model['unique_id']}: stream {relation.render()}"):
+            spark, name = self.spark(), relation.render()
+            stream = Stream(name, find_stream(spark, name))
+            if not consumes(model):
+                return self.planner.peek(spark, stream)
+            consumer = Consumer(
+                consumer_name(model["unique_id"]), target.render(), get_invocation_id(), rebuild, target_is_table
+            )
+            if nothing:
+                self.planner.read_nothing(spark, consumer)
+                return f"(select * from {name} where false limit 0)"
+            return self.planner.read(spark, consumer, stream)
+
+    def _plan(self, model: Mapping[str, Any]) -> Plan | None:
+        return self.planner.plan(consumer_name(model["unique_id"]), get_invocation_id())
+
+    @available.parse_none
+    def consumption_of(self, model: Mapping[str, Any]) -> Consumption | None:
+        """What the model was planned to consume when it was compiled, None for a model that reads no stream.
+
+        A model that reads nothing in this run, but may have consumed before, has a consumption without reads: its
+        offsets have to be in what it writes.
+        """
+        plan = self._plan(model)
+        if plan is None or (not plan.reads and plan.cursor.n == 0):
+            return None
+        return plan.consumption
+
+    @available.parse_none
+    def commit_consumption(self, model: Mapping[str, Any], statements: Sequence[str]) -> StreamsparkResponse:
+        """Run the statements, the last of which writes the target, as the commit of the model's consumption."""
+        plan = self._plan(model)
+        assert plan is not None
+        spark = self.spark()
+
+        def plan_again() -> Consumption:
+            nonlocal plan
+            assert plan is not None
+            plan = self.planner.plan_again(spark, plan)
+            return plan.consumption
+
+        with self._errors(statements[-1]):
+            outcome = commit(spark, plan.consumption, statements, plan_again)
+            line, response = committed(plan, outcome)
+        if plan.reads:
+            logger.info(line)
+        return response
+
+    @available.parse_none
+    def skip_consumption(self, model: Mapping[str, Any]) -> StreamsparkResponse:
+        """Nothing to read: write nothing, unless the offset would get too old without a commit."""
+        plan = self._plan(model)
+        assert plan is not None
+        with self._errors(f"{model['unique_id']}: keep the offset"):
+            if plan.reads:
+                keep_alive(self.spark(), plan.consumption)
+            line, response = nothing_new(plan)
+        if plan.reads:
+            logger.info(line)
+        return response
+
+    @available.parse_none
+    def warn_left_out(self, model: Mapping[str, Any]) -> None:
+        """Say how many rows a model that begins now never gets, since they are older than its streams."""
+        plan = self._plan(model)
+        for read in plan.reads.values() if plan is not None else ():
+            if plan is None or read.start is None:
+                continue
+            with self._errors(f"{model['unique_id']}: count"):
+                version = read.start.tables[0].version
+                rows = rows_at(open_source(self.spark(), read.stream, read.start), version)
+            if rows:
+                logger.warning(left_out(plan, read, rows))
+
+    # SQL
+
+    @available.parse_list
+    def columns_of(self, name: str) -> list[Column]:
+        """Name and type of each column of a table or view, in order, whatever characters the names hold."""
+        with self._errors(f"describe {name}"):
+            schema = self.spark().table(name).schema
+            return [Column(field.name, field.dataType.simpleString()) for field in schema.fields]
+
+    @available.parse_none
+    def apply_changes(self, model: Mapping[str, Any], source: str, unique_key: Any) -> ApplyChanges:
+        """The SQL of apply_changes over the model's rows in the relation `source`."""
+        keys = (unique_key,) if isinstance(unique_key, str) else tuple(unique_key or ())
+        with self._errors(model["unique_id"]):
+            return ApplyChanges(model["unique_id"], source, tuple(self.columns_of(source)), keys)
+
+    def valid_incremental_strategies(self) -> list[str]:
+        """dbt appends to the list that it gets."""
+        return ["append", "merge", "insert_overwrite", "microbatch"]

@@ -1,0 +1,39 @@
+"""Streams in the catalog: views whose properties say that they are one."""
+
+from __future__ import annotations
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.errors import BrokenSource, InvalidStreamConfig
+from dbt.adapters.streamspark.streams.definition import StreamDefinition, from_properties
+from dbt.adapters.streamspark.streams.names import table_sql
+
+MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
+
+
+def properties(spark: SparkSession, name: str) -> dict[str, str] | None:
+    """The TBLPROPERTIES of a table or view, None when there is none of that name."""
+    try:
+        rows = spark.sql(f"show tblproperties {table_sql(name)}").collect()
+    except AnalysisException as error:
+        if error.getCondition() in MISSING:
+            return None
+        raise
+    return {row["key"]: row["value"] for row in rows}
+
+
+def find_stream(spark: SparkSession, name: str) -> StreamDefinition:
+    """The stream called `name`. Raises BrokenSource when there is none, InvalidStreamConfig when it is something
+    else."""
+    found = properties(spark, name)
+    if found is None:
+        raise BrokenSource(
+            f"stream {name} does not exist. Build it first: dbt run --select {name.split('.')[-1].strip('`')}"
+        )
+    stream = from_properties(found, name)
+    if stream is None:
+        raise InvalidStreamConfig(
+            f"{name} is no stream: stream() reads a model with materialized='stream'. Read tables and views with ref()."
+        )
+    return stream

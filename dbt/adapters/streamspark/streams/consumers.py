@@ -1,0 +1,62 @@
+"""Which models may consume a stream, and under which name they do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dbt.adapters.streamspark.errors import ConsumptionRefused
+
+CONSUMING = ("incremental", "table")
+WHY_NOT = {
+    "view": "a view is computed each time that it is read, so nothing says when a change is consumed",
+    "ephemeral": "an ephemeral model is a part of other models and writes nothing itself",
+    "snapshot": "a snapshot compares whole tables and keeps no offset",
+    "stream": "a stream is on a table, not on another stream",
+}
+REFUSED_STRATEGIES = {
+    "microbatch": ("reads its input once per batch, which would consume the same changes several times", "append"),
+    "delete+insert": (
+        "takes two commits, which cannot be one with the offset",
+        "apply_changes, merge or replace_where",
+    ),
+}
+
+
+def consumer_name(unique_id: str) -> str:
+    """The name by which a model's consumptions are known in its target's log."""
+    return f"streamspark/{unique_id}"
+
+
+def consumes(model: Mapping[str, Any]) -> bool:
+    """Whether the node consumes what it reads; analyses, tests, hooks and inline queries only look.
+
+    Raises ConsumptionRefused for a model that writes no table of its own, or not in one commit.
+    """
+    kind = model["resource_type"]
+    if kind == "snapshot":
+        raise _refused(model, "snapshot", WHY_NOT["snapshot"])
+    if kind != "model":
+        return False
+    materialized = model["config"]["materialized"]
+    if materialized not in CONSUMING:
+        raise _refused(model, materialized, WHY_NOT.get(materialized, "it cannot commit an offset with its rows"))
+    _check_strategy(model)
+    return True
+
+
+def _check_strategy(model: Mapping[str, Any]) -> None:
+    strategy = model["config"].get("incremental_strategy")
+    if model["config"]["materialized"] == "incremental" and strategy in REFUSED_STRATEGIES:
+        why, instead = REFUSED_STRATEGIES[strategy]
+        raise ConsumptionRefused(
+            f"{model['unique_id']} cannot consume a stream with incremental_strategy='{strategy}': it {why}. "
+            f"Use {instead}."
+        )
+
+
+def _refused(model: Mapping[str, Any], materialized: str, why: str) -> ConsumptionRefused:
+    return ConsumptionRefused(
+        f"{model['unique_id']} is a {materialized} and cannot consume a stream: {why}. Use materialized='incremental' "
+        "or 'table', or look at the pending changes with ref() instead of stream()."
+    )

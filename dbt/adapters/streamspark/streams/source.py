@@ -1,0 +1,85 @@
+"""The base table of a stream, found again: under its name, or under another one after a rename."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
+from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.errors import BrokenSource, StaleSource
+from dbt.adapters.streamspark.spark_errors import as_sql_error
+from dbt.adapters.streamspark.streams.names import table_sql
+
+
+def open_source(spark: SparkSession, stream: str, since: Frontier) -> TableLog:
+    """The log of the table that `since`, an offset of `stream`, is an offset in; its name is the one it has now.
+
+    Raises BrokenSource when the table is gone, or another one took its name, StaleSource when the log is cleaned
+    past the offset, and Spark's own errors (permission denied) as SqlError.
+    """
+    table = since.tables[0]
+    log = _open(spark, table.name)
+    if log is not None and is_same_table(log, table):
+        return log
+    for other in _neighbours(spark, table.name):
+        if other.version >= table.version and is_same_table(other, table):
+            return other
+    raise _broken(stream, since, log)
+
+
+def is_same_table(log: TableLog, table: TableVersion) -> bool:
+    """Whether the commit that made the offset's version is in this log. Raises StaleSource when the log of what
+    may be the table is cleaned past it."""
+    if log.version < table.version:
+        return False
+    try:
+        return log.commit(table.version).identity == table.commit
+    except StaleSource:
+        if log.table_id == table.table_id or log.earliest_version() > table.version:
+            raise
+        return False
+
+
+def _open(spark: SparkSession, name: str) -> TableLog | None:
+    try:
+        return TableLog(spark, name)
+    except BrokenSource:  # no such table, or none of Delta's any more
+        return None
+    except Exception as error:
+        raise as_sql_error(error) from error
+
+
+def _neighbours(spark: SparkSession, name: str) -> Iterator[TableLog]:
+    """The logs of the other Delta tables of the schema that `name` is in."""
+    schema, _, own = name.rpartition(".")
+    if "`" in name and name.startswith("delta."):
+        return
+    database = schema or spark.catalog.currentDatabase()
+    if not spark.catalog.databaseExists(database):
+        return
+    for table in spark.catalog.listTables(database):
+        if table.isTemporary or table.tableType == "VIEW" or table.name.lower() == own.strip("`").lower():
+            continue
+        log = _open_delta(spark, f"{database}.{table.name}")
+        if log is not None:
+            yield log
+
+
+def _open_delta(spark: SparkSession, name: str) -> TableLog | None:
+    detail = spark.sql(f"describe extended {table_sql(name)}").where("col_name = 'Provider'").first()
+    return _open(spark, name) if detail is not None and str(detail["data_type"]).lower() == "delta" else None
+
+
+def _broken(stream: str, since: Frontier, found: TableLog | None) -> BrokenSource:
+    table = since.tables[0]
+    when = f"{since.timestamp:%Y-%m-%d %H:%M:%S} UTC"
+    if found is None:
+        what = f"table {table.name} does not exist any more (or is no Delta table)"
+    else:
+        what = f"table {table.name} was dropped and made again, and is another table now"
+    return BrokenSource(
+        f"stream {stream}: {what}, so the changes since version {table.version} ({when}) are lost. Make the stream "
+        f"and its consumers again with --full-refresh: dbt run --full-refresh --select {stream.split('.')[-1]}+"
+    )

@@ -1,0 +1,133 @@
+"""What a stream's query may hold. Everything else is refused by name: streams on queries come later."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+from sqlglot import exp
+
+from dbt.adapters.streamspark.errors import UnsupportedQuery
+
+Node: TypeAlias = Any  # a node of sqlglot's tree; their base class changes its name between releases
+
+ALLOWED_CLAUSES = frozenset({"kind", "expressions", "from_", "where"})
+CLAUSE_NAMES = {
+    "with_": "WITH",
+    "joins": "JOIN",
+    "group": "GROUP BY",
+    "having": "HAVING",
+    "qualify": "QUALIFY",
+    "distinct": "DISTINCT",
+    "order": "ORDER BY",
+    "sort": "SORT BY",
+    "cluster": "CLUSTER BY",
+    "distribute": "DISTRIBUTE BY",
+    "limit": "LIMIT",
+    "offset": "OFFSET",
+    "laterals": "LATERAL VIEW",
+    "windows": "WINDOW",
+    "hint": "a hint",
+    "pivots": "PIVOT",
+    "sample": "TABLESAMPLE",
+}
+TABLE_PARTS = frozenset({"this", "db", "catalog", "alias"})
+TABLE_PART_NAMES = {
+    "version": "a table at a fixed version",
+    "when": "a table at a fixed version",
+    "pivots": "PIVOT",
+    "sample": "TABLESAMPLE",
+    "joins": "JOIN",
+    "laterals": "LATERAL VIEW",
+}
+VOLATILE_TYPES = (
+    exp.CurrentTimestamp,
+    exp.CurrentDate,
+    exp.CurrentTime,
+    exp.CurrentUser,
+    exp.CurrentSchema,
+    exp.Rand,
+    exp.Randn,
+    exp.Uuid,
+)
+VOLATILE_NAMES = frozenset(
+    (
+        *("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"),
+        *("now", "curdate", "current_date", "current_time", "current_timestamp", "localtimestamp", "current_timezone"),
+        *("user", "current_user", "session_user", "current_catalog", "current_database", "current_schema"),
+        *("spark_partition_id", "input_file_name", "input_file_block_start", "input_file_block_length"),
+    )
+)
+CLOCK_WHEN_EMPTY = frozenset({"unix_timestamp"})
+BARE_CLOCKS = frozenset({"current_date", "current_timestamp", "localtimestamp", "current_user", "user", "session_user"})
+TOP_LEVEL = (exp.AggFunc, exp.Window, exp.Query, exp.Explode, exp.Inline, exp.UDTF)
+
+
+def unsupported(found: str) -> UnsupportedQuery:
+    return UnsupportedQuery(
+        f"streams on queries come later: found {found}. For now a stream selects columns and rows of one table; "
+        "put the rest into the model that consumes it."
+    )
+
+
+def check_select(select: exp.Select) -> None:
+    """Raises UnsupportedQuery unless `select` has a FROM with one table, at most a WHERE, and no more."""
+    for clause, value in select.args.items():
+        if value and clause not in ALLOWED_CLAUSES:
+            raise unsupported(CLAUSE_NAMES.get(clause, clause.upper().strip("_")))
+    if select.args.get("kind"):
+        raise unsupported(f"SELECT AS {select.args['kind']}")
+    if select.args.get("from_") is None:
+        raise unsupported("no FROM")
+    _check_table(select.args["from_"].this)
+
+
+def _check_table(table: Node) -> None:
+    if not isinstance(table, exp.Table):
+        raise unsupported(f"a {table.key} in FROM")
+    if not isinstance(table.this, exp.Identifier):
+        raise unsupported(f"a function in FROM: {table.this.sql('spark')}")
+    for part, value in table.args.items():
+        if value and part not in TABLE_PARTS:
+            raise unsupported(TABLE_PART_NAMES.get(part, part.upper()))
+    alias = table.args.get("alias")
+    if alias is not None and alias.args.get("columns"):
+        raise unsupported("column names after the table's alias")
+
+
+def check_expression(node: Node) -> None:
+    """Raises UnsupportedQuery for an aggregate, window, subquery, generator or function without a fixed result."""
+    for part in node.walk():
+        if isinstance(part, TOP_LEVEL):
+            raise unsupported(_kind(part))
+        if isinstance(part, exp.Column) and part.parts[0].name.lower() == "_metadata":
+            raise unsupported("a file's _metadata")
+        if _is_volatile(part):
+            raise unsupported(f"{_function_name(part)}(), which gives another value each time it is asked")
+
+
+def _kind(part: Node) -> str:
+    if isinstance(part, exp.Query):
+        return "a subquery"
+    if isinstance(part, exp.Window):
+        return "a window function"
+    what = "an aggregate" if isinstance(part, exp.AggFunc) else "a generator"
+    return f"{what}: {_function_name(part)}()"
+
+
+def _is_volatile(part: Node) -> bool:
+    if isinstance(part, VOLATILE_TYPES):
+        return True
+    name = _function_name(part)
+    if name in CLOCK_WHEN_EMPTY:
+        return not any(part.args.values())
+    return name in VOLATILE_NAMES or (isinstance(part, exp.TimeToUnix | exp.StrToUnix) and part.this is None)
+
+
+def _function_name(part: Node) -> str:
+    if isinstance(part, exp.Anonymous):
+        return str(part.name).lower()
+    if isinstance(part, exp.Func):
+        return str(part.sql_name()).lower()
+    if isinstance(part, exp.Column) and len(part.parts) == 1 and not part.this.quoted:
+        return part.name.lower() if part.name.lower() in BARE_CLOCKS else ""
+    return ""
