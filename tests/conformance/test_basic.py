@@ -1,8 +1,16 @@
 """The family every adapter must pass: materializations, seeds, tests, snapshots, docs."""
 
+from __future__ import annotations
+
 import getpass
+from typing import Any
 
 import pytest
+from dbt.tests.adapter.basic.expected_catalog import (
+    base_expected_catalog,
+    expected_references_catalog,
+    no_stats,
+)
 from dbt.tests.adapter.basic.test_adapter_methods import BaseAdapterMethod
 from dbt.tests.adapter.basic.test_base import BaseSimpleMaterializations
 from dbt.tests.adapter.basic.test_docs_generate import BaseDocsGenerate, BaseDocsGenReferences
@@ -21,6 +29,7 @@ from dbt.tests.adapter.basic.test_snapshot_check_cols import BaseSnapshotCheckCo
 from dbt.tests.adapter.basic.test_snapshot_timestamp import BaseSnapshotTimestamp
 from dbt.tests.adapter.basic.test_table_materialization import BaseTableMaterialization
 from dbt.tests.adapter.basic.test_validate_connection import BaseValidateConnection
+from dbt_common.contracts.metadata import CatalogTable, ColumnMetadata, TableMetadata
 
 
 class TestSimpleMaterializations(BaseSimpleMaterializations):
@@ -85,13 +94,49 @@ def profile_user() -> str:
     return getpass.getuser()
 
 
+SPARK_TYPES = {
+    "id_type": "bigint",
+    "text_type": "string",
+    "time_type": "timestamp",
+    "view_type": "view",
+    "table_type": "table",
+}
+
+
 class TestDocsGenerate(BaseDocsGenerate):
-    pass
+    @pytest.fixture(scope="class")
+    def expected_catalog(self, project: Any, profile_user: str) -> dict[str, Any]:
+        return base_expected_catalog(project, role=profile_user, model_stats=no_stats(), **SPARK_TYPES)
 
 
 class TestDocsGenReferences(BaseDocsGenReferences):
-    pass
+    @pytest.fixture(scope="class")
+    def expected_catalog(self, project: Any, profile_user: str) -> dict[str, Any]:
+        return expected_references_catalog(
+            project,
+            role=profile_user,
+            model_stats=no_stats(),
+            bigint_type="bigint",
+            **SPARK_TYPES,
+        )
 
 
 class TestGetCatalogForSingleRelation(BaseGetCatalogForSingleRelation):
-    pass
+    @pytest.fixture(scope="class")
+    def expected_catalog_my_seed(self, project: Any, profile_user: str) -> CatalogTable:
+        return expected_table(project, profile_user, "my_seed", "table")
+
+    @pytest.fixture(scope="class")
+    def expected_catalog_my_view_model(self, project: Any, profile_user: str) -> CatalogTable:
+        return expected_table(project, profile_user, "my_view_model", "view")
+
+
+def expected_table(project: Any, owner: str, name: str, kind: str) -> CatalogTable:
+    types = {"id": "bigint", "first_name": "string", "email": "string", "ip_address": "string"}
+    types["updated_at"] = "timestamp"
+    columns = {
+        column: ColumnMetadata(type=spark_type, index=index, name=column)
+        for index, (column, spark_type) in enumerate(types.items(), start=1)
+    }
+    metadata = TableMetadata(type=kind, schema=project.test_schema, name=name, owner=owner)
+    return CatalogTable(metadata=metadata, columns=columns, stats={})

@@ -12,6 +12,9 @@ from dbt.adapters.contracts.connection import AdapterResponse, Connection, Conne
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
+from dbt_common.events.base_types import EventLevel
+from dbt_common.events.functions import fire_event
+from dbt_common.events.types import Note
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.streamspark.errors import StreamsparkError
@@ -20,6 +23,11 @@ from dbt.adapters.streamspark.session import Description, Result, Session, threa
 from dbt.adapters.streamspark.spark_errors import ConflictError, SqlError
 
 logger = AdapterLogger("Streamspark")
+
+
+def say(line: str) -> None:
+    """A line that the user sees, without the adapter's name in front."""
+    fire_event(Note(msg=line), level=EventLevel.INFO)
 
 
 class StreamsparkDatabaseError(DbtDatabaseError):
@@ -100,7 +108,7 @@ class StreamsparkConnectionManager(SparkConnectionManager):
             return connection
         credentials: Any = connection.credentials
         try:
-            session = thread_session(credentials.launch_options(), logger.info)
+            session = thread_session(credentials.launch_options(), say)
         except (LaunchError, SqlError) as error:
             connection.state = ConnectionState.FAIL
             raise FailedToConnectError(str(error)) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +11,8 @@ from dbt.adapters.spark.relation import SparkQuotePolicy, SparkRelation
 from dbt.adapters.utils import classproperty
 from dbt_common.dataclass_schema import StrEnum
 
-STREAM_PROPERTY = "streamspark.kind=stream"
+IS_VIEW = re.compile(r"^Type: VIEW$", re.MULTILINE)
+IS_STREAM = re.compile(r"^Table Properties: \[(.*, )?streamspark\.kind=stream[,\]]", re.MULTILINE)
 
 
 class StreamsparkRelationType(StrEnum):
@@ -63,8 +65,8 @@ class StreamsparkRelation(SparkRelation):
 
 def relation_type(information: str) -> StreamsparkRelationType:
     """The type of a relation by the text that `show table extended` gives about it."""
-    if "Type: VIEW" not in information:
+    if not IS_VIEW.search(information):
         return StreamsparkRelationType.Table
-    if STREAM_PROPERTY in information:
+    if IS_STREAM.search(information):
         return StreamsparkRelationType.Stream
     return StreamsparkRelationType.View
