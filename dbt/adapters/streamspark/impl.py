@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dbt.adapters.base import BaseRelation
-from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.spark.impl import SparkAdapter, SparkConfig
+from dbt.adapters.spark.impl import GET_COLUMNS_IN_RELATION_RAW_MACRO_NAME, SparkAdapter, SparkConfig
+from dbt_common.contracts.metadata import CatalogTable
 
-from dbt.adapters.streamspark.connections import StreamsparkConnectionManager
+from dbt.adapters.streamspark.catalog import Description, catalog_rows, catalog_table, describe
+from dbt.adapters.streamspark.connections import StreamsparkConnectionManager, say
+from dbt.adapters.streamspark.diagnosis import facts
 from dbt.adapters.streamspark.relation import StreamsparkRelation, relation_type
+from dbt.adapters.streamspark.stream_methods import StreamMethods
 
 if TYPE_CHECKING:
     import agate
     from pyspark.sql import SparkSession
 
-logger = AdapterLogger("Streamspark")
 DEFAULT_FILE_FORMAT = "delta"
 
 
@@ -26,7 +28,7 @@ class StreamsparkConfig(SparkConfig):
     file_format: str = DEFAULT_FILE_FORMAT
 
 
-class StreamsparkAdapter(SparkAdapter):
+class StreamsparkAdapter(StreamMethods, SparkAdapter):
     """dbt-spark's adapter on our own sessions, with streams as relations and Delta as the default format."""
 
     Relation: TypeAlias = StreamsparkRelation
@@ -66,7 +68,23 @@ class StreamsparkAdapter(SparkAdapter):
             is_hudi="Provider: hudi" in information,
         )
 
+    def _describe(self, relation: BaseRelation) -> Description:
+        return describe(self.execute_macro(GET_COLUMNS_IN_RELATION_RAW_MACRO_NAME, kwargs={"relation": relation}))
+
+    def _get_columns_for_catalog(self, relation: BaseRelation) -> Iterable[dict[str, Any]]:
+        return catalog_rows(relation, self._describe(relation))
+
+    def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable:
+        return catalog_table(relation, self._describe(relation))
+
     @classmethod
     def convert_time_type(cls, agate_table: agate.Table, col_idx: int) -> str:
         """Neither Delta nor Hive stores a time of day."""
         return "string"
+
+    def debug_query(self) -> None:
+        """What `dbt debug` runs: tells about Spark, Delta, Java, the warehouse and row tracking."""
+        handle = self.connections.get_thread_connection().handle
+        with self.connections.exception_handler("dbt debug"):
+            for what, how in facts(handle.session):
+                say(f"  {what}: {how}")

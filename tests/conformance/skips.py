@@ -1,0 +1,6 @@
+"""The tests of dbt's suite that we do not run, each with its reason. Nothing else skips one."""
+
+SKIPS = {
+    "TestEmptySeedFlag": "dbt-core 1.11 has no `dbt seed --empty`; dbt-core 1.12, which has it, is not supported yet",
+    "TestMicrobatch": "microbatch is refused: its batches are several commits, so no offset can be in one of them",
+}
