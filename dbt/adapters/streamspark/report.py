@@ -5,10 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from pyspark.sql import SparkSession
+
 from dbt.adapters.streamspark.connections import StreamsparkResponse, response
 from dbt.adapters.streamspark.consume.commit import Outcome
 from dbt.adapters.streamspark.consume.consumption import StreamRead
 from dbt.adapters.streamspark.consume.planner import Plan
+from dbt.adapters.streamspark.streams.left_out import rows_at
+from dbt.adapters.streamspark.streams.source import open_source
 
 
 @dataclass
@@ -44,12 +48,20 @@ def row_counts(found: dict[str, int] | None) -> dict[str, int]:
     return {key.removeprefix("num_").removesuffix("_rows"): value for key, value in (found or {}).items()}
 
 
-def left_out(plan: Plan, read: StreamRead, rows: int) -> str:
-    """The warning about rows that a new consumer does not get."""
-    return (
-        f"{plan.consumer.target} begins with the changes since stream {read.stream} was made: {rows:,} older rows of "
-        f"{read.end.tables[0].name} are left out. show_initial_rows: true in the stream's configuration brings them."
-    )
+def left_out(spark: SparkSession, plan: Plan) -> list[str]:
+    """For each stream that begins later than its table, how many rows a consumer that begins now does not get."""
+    lines = []
+    for read in plan.reads.values():
+        if read.start is None:
+            continue
+        log = open_source(spark, read.stream, read.start)
+        rows = rows_at(log, read.start.tables[0].version)
+        if rows:
+            lines.append(
+                f"{plan.consumer.target} begins with the changes since stream {read.stream} was made: {rows:,} older "
+                f"rows of {log.name} are left out. show_initial_rows: true in the stream's configuration brings them."
+            )
+    return lines
 
 
 def _response(plan: Plan, counts: dict[str, int], outcome: Outcome | None) -> ConsumptionResponse:

@@ -6,35 +6,40 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from threading import get_ident
 from typing import Any
 
 from dbt.adapters.base import available
 from dbt.adapters.base.meta import AdapterMeta
-from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.invocation import get_invocation_id
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.connections import StreamsparkResponse
+from dbt.adapters.streamspark.connections import StreamsparkResponse, say
 from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges, Column
 from dbt.adapters.streamspark.consume.commit import commit
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.keep_alive import keep_alive
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner, Stream
+from dbt.adapters.streamspark.literals import literal
 from dbt.adapters.streamspark.report import committed, left_out, nothing_new
 from dbt.adapters.streamspark.spark_errors import as_sql_error
 from dbt.adapters.streamspark.streams.catalog import find_stream, properties
 from dbt.adapters.streamspark.streams.config import StreamConfig, parse_config
 from dbt.adapters.streamspark.streams.consumers import consumer_name, consumes
 from dbt.adapters.streamspark.streams.definition import from_properties
-from dbt.adapters.streamspark.streams.left_out import rows_at
 from dbt.adapters.streamspark.streams.lifecycle import StreamChange, StreamModel
-from dbt.adapters.streamspark.streams.source import open_source
 
-logger = AdapterLogger("Streamspark")
+# what --empty and --sample make of a ref: a stream reads nothing when it is made, so it is made as always
+NARROWED = re.compile(
+    r"\(select \* from (\S+) where (?:false limit 0|\S+ >= '[^']*' and \S+ < '[^']*')\)"
+    r"(?: _dbt_(?:limit|et_filter)_subq_\S+)?"
+)
+NOTHING = "(select * from {} where false limit 0)"
 
 
 class StreamMethods(metaclass=AdapterMeta):
@@ -68,6 +73,7 @@ class StreamMethods(metaclass=AdapterMeta):
         """What a run of the stream's model is to do (lifecycle.py)."""
         name = relation.render()
         with self._errors(f"stream {name}"):
+            sql = NARROWED.sub(r"\1", sql)
             config = parse_config(model["config"], name)
             existing = from_properties(properties(self.spark(), name) or {}, name)
             return StreamModel(self.spark(), name, sql, config).decide(existing, full_refresh)
@@ -79,7 +85,7 @@ class StreamMethods(metaclass=AdapterMeta):
             return StreamModel(self.spark(), relation.render(), source.render(), StreamConfig()).clone()
 
     @available.parse_none
-    def stream_text(self, relation: Any) -> str | None:
+    def stream_statement(self, relation: Any) -> str | None:
         """The fingerprint of the statement that made the stream's view."""
         with self._errors(f"stream {relation.render()}"):
             return (properties(self.spark(), relation.render()) or {}).get("streamspark.statement")
@@ -89,11 +95,22 @@ class StreamMethods(metaclass=AdapterMeta):
         """A short name of a text."""
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
+    @available
+    def literal(self, value: Any) -> str:
+        """A value as a Spark SQL literal."""
+        return literal(value)
+
     # consumers
 
     @available.parse(lambda *args, **kwargs: "")
     def read_stream(
-        self, model: Mapping[str, Any], relation: Any, target: Any, target_is_table: bool, rebuild: bool, nothing: bool
+        self,
+        model: Mapping[str, Any],
+        relation: Any,
+        target: Any = None,
+        target_is_table: bool = False,
+        rebuild: bool = False,
+        nothing: bool = False,
     ) -> str:
         """The SQL that stands for stream `relation` in `model`, whose own table is `target`.
 
@@ -110,7 +127,7 @@ class StreamMethods(metaclass=AdapterMeta):
             )
             if nothing:
                 self.planner.read_nothing(spark, consumer)
-                return f"(select * from {name} where false limit 0)"
+                return NOTHING.format(name)
             return self.planner.read(spark, consumer, stream)
 
     def _plan(self, model: Mapping[str, Any]) -> Plan | None:
@@ -145,7 +162,7 @@ class StreamMethods(metaclass=AdapterMeta):
             outcome = commit(spark, plan.consumption, statements, plan_again)
             line, response = committed(plan, outcome)
         if plan.reads:
-            logger.info(line)
+            say(line)
         return response
 
     @available.parse_none
@@ -158,21 +175,15 @@ class StreamMethods(metaclass=AdapterMeta):
                 keep_alive(self.spark(), plan.consumption)
             line, response = nothing_new(plan)
         if plan.reads:
-            logger.info(line)
+            say(line)
         return response
 
-    @available.parse_none
-    def warn_left_out(self, model: Mapping[str, Any]) -> None:
-        """Say how many rows a model that begins now never gets, since they are older than its streams."""
+    @available.parse_list
+    def left_out(self, model: Mapping[str, Any]) -> list[str]:
+        """What to warn of when a model begins: rows that it never gets, since they are older than its streams."""
         plan = self._plan(model)
-        for read in plan.reads.values() if plan is not None else ():
-            if plan is None or read.start is None:
-                continue
-            with self._errors(f"{model['unique_id']}: count"):
-                version = read.start.tables[0].version
-                rows = rows_at(open_source(self.spark(), read.stream, read.start), version)
-            if rows:
-                logger.warning(left_out(plan, read, rows))
+        with self._errors(f"{model['unique_id']}: count older rows"):
+            return left_out(self.spark(), plan) if plan is not None else []
 
     # SQL
 
@@ -182,6 +193,41 @@ class StreamMethods(metaclass=AdapterMeta):
         with self._errors(f"describe {name}"):
             schema = self.spark().table(name).schema
             return [Column(field.name, field.dataType.simpleString()) for field in schema.fields]
+
+    @available.parse_list
+    def columns_of_query(self, sql: str) -> list[Column]:
+        """The same of a query, which is not run."""
+        with self._errors(sql):
+            schema = self.spark().sql(sql).schema
+            return [Column(field.name, field.dataType.simpleString()) for field in schema.fields]
+
+    @available.parse_none
+    def set_conf(self, key: str, value: str) -> None:
+        """Set a Spark conf until `restore_confs`, which comes at the latest when the model is done."""
+        conf = self.spark().conf
+        self._confs().setdefault(key, conf.get(key, None))
+        conf.set(key, value)
+
+    @available.parse_none
+    def restore_confs(self) -> None:
+        """Put the confs back that this thread's model set."""
+        conf, confs = self.spark().conf, self._confs()
+        for key in list(confs):
+            before = confs.pop(key)
+            if before is None:
+                conf.unset(key)
+            else:
+                conf.set(key, before)
+
+    def _confs(self) -> dict[str, str | None]:
+        """What the confs were before this thread's model set them."""
+        threads = self.__dict__.setdefault("_thread_confs", {})
+        confs: dict[str, str | None] = threads.setdefault(get_ident(), {})
+        return confs
+
+    def post_model_hook(self, config: Any, context: Any) -> None:
+        """dbt calls it when a model is done, also when it failed."""
+        self.restore_confs()
 
     @available.parse_none
     def apply_changes(self, model: Mapping[str, Any], source: str, unique_key: Any) -> ApplyChanges:

@@ -43,6 +43,11 @@ class StreamDefinition:
         return self.start.tables[0]
 
     @property
+    def position(self) -> str:
+        """Where the stream starts, in words."""
+        return f"version {self.base_table.version} of {self.base_table.name}"
+
+    @property
     def base_query(self) -> BaseQuery:
         return parse_base_query(self.query)
 

@@ -1,0 +1,64 @@
+{#
+  One statement, hence one commit, per strategy. `arg_dict` is dbt's: target_relation, temp_relation (the model's rows),
+  unique_key, dest_columns, incremental_predicates.
+#}
+
+{% macro streamspark__get_incremental_append_sql(arg_dict) -%}
+  {%- set columns = column_list(arg_dict.dest_columns) -%}
+  insert into {{ arg_dict.target_relation }} ({{ columns }})
+  select {{ columns }} from {{ arg_dict.temp_relation }}
+{%- endmacro %}
+
+
+{% macro streamspark__get_incremental_merge_sql(arg_dict) -%}
+  {{ get_merge_sql(
+      arg_dict.target_relation, arg_dict.temp_relation, arg_dict.unique_key, arg_dict.dest_columns, arg_dict.incremental_predicates
+  ) }}
+{%- endmacro %}
+
+
+{#- The partitions that the rows belong to are replaced; without partition_by, the whole table. -#}
+{% macro streamspark__get_incremental_insert_overwrite_sql(arg_dict) -%}
+  {%- if config.get('partition_by') -%}
+    {%- do adapter.set_conf('spark.sql.sources.partitionOverwriteMode', 'DYNAMIC') -%}
+  {%- endif -%}
+  {%- if config.get('file_format') == 'delta' -%}
+  insert overwrite {{ arg_dict.target_relation }} ({{ column_list(arg_dict.dest_columns) }})
+  select {{ column_list(arg_dict.dest_columns) }} from {{ arg_dict.temp_relation }}
+  {%- else -%}
+  {{ get_insert_overwrite_sql(arg_dict.temp_relation, arg_dict.target_relation, load_relation(this)) }}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{% macro streamspark__get_incremental_microbatch_sql(arg_dict) -%}
+  {{ streamspark__get_incremental_insert_overwrite_sql(arg_dict) }}
+{%- endmacro %}
+
+
+{#- The rows that the predicate selects are replaced by the model's rows, which must satisfy it too. -#}
+{% macro get_incremental_replace_where_sql(arg_dict) -%}
+  {%- set predicate = config.get('replace_where') -%}
+  insert into {{ arg_dict.target_relation }}
+  replace where {{ predicate if predicate is string else predicate | join(' and ') }}
+  select {{ column_list(adapter.get_columns_in_relation(arg_dict.target_relation)) }} from {{ arg_dict.temp_relation }}
+{%- endmacro %}
+
+
+{#- The target is kept equal to what the change rows describe: see consume/apply_changes.py. -#}
+{% macro get_incremental_apply_changes_sql(arg_dict) -%}
+  {%- set changes = adapter.apply_changes(model, arg_dict.temp_relation.render(), arg_dict.unique_key) -%}
+  {{ changes.merge(arg_dict.target_relation.render(), adapter.columns_of(arg_dict.target_relation.render())) }}
+{%- endmacro %}
+
+
+{% macro column_list(columns) -%}
+  {%- for column in columns -%}
+    {{ quoted_column(column.name) }}{{ ', ' if not loop.last }}
+  {%- endfor -%}
+{%- endmacro %}
+
+
+{% macro quoted_column(name) -%}
+  {{ '`' ~ name | replace('`', '``') ~ '`' }}
+{%- endmacro %}

@@ -1,0 +1,18 @@
+"""`world`: the class's dbt project with its source schema; `prepare` in the class makes the tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.functional.projects import World
+
+
+@pytest.fixture(scope="class")
+def world(project: Any, spark: SparkSession, request: pytest.FixtureRequest) -> World:
+    made = World(project, spark)
+    prepare = getattr(request.cls, "prepare", ())
+    made.sql(*prepare)
+    return made
