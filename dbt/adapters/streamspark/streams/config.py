@@ -132,6 +132,8 @@ def _columns(value: Any) -> tuple[str, ...]:
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name.strip() for name in names):
         raise ValueError("is no column name nor a list of column names.")
     lower = [name.lower() for name in names]
+    if not names:
+        raise ValueError("names no column.")
     if len(set(lower)) != len(lower):
         raise ValueError("names a column twice.")
     return tuple(names)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from dbt.adapters.streamspark.changes.projection import quoted
 
+PART = re.compile(r"`(?:``|[^`])*`|[^.`]+")
 PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -20,9 +21,9 @@ def table_name(parts: Iterable[str]) -> str:
 
 
 def table_sql(name: str) -> str:
-    """A table's name as SQL takes it; one with backticks in it is SQL already.
+    """A table's name with every part in backticks.
 
-    >>> table_sql("db.table"), table_sql("db.`my table`")
-    ('`db`.`table`', 'db.`my table`')
+    >>> table_sql("db.table"), table_sql("db.`my.table`")
+    ('`db`.`table`', '`db`.`my.table`')
     """
-    return name if "`" in name else ".".join(quoted(part) for part in name.split("."))
+    return ".".join(part if part.startswith("`") else quoted(part) for part in PART.findall(name))

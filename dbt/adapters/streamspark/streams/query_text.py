@@ -70,15 +70,17 @@ class TokenText:
 
     def first_part(self, column: exp.Column) -> str:
         """The column's own name: of `o.address.street`, with o the table, `address`."""
-        kept = [part for part in column.parts if part.meta.get("start") not in self._dropped]
-        return str(kept[0].name)
+        return str(self._kept(column)[0].name)
+
+    def _kept(self, column: exp.Column) -> list[Node]:
+        return [part for part in column.parts if part.meta.get("start") not in self._dropped]
 
     def expression(self, node: Node) -> str:
         """The text of one item of the select list, without its alias."""
         begin, end = self._span_of(node)
         if isinstance(node, exp.Alias):
             end = self._before_alias(node, begin, end)
-        elif isinstance(node, exp.Column) and len(node.parts) == 1:
+        elif isinstance(node, exp.Column) and len(self._kept(node)) == 1:
             return quoted(node.name)
         return self._text(begin, end)
 
@@ -101,11 +103,10 @@ class TokenText:
         pieces: list[str] = []
         previous: Token | None = None
         for token in self.tokens[begin:end]:
-            if token.start in self._dropped:
-                continue
             if previous is not None and token.start > previous.end + 1:
                 pieces.append(" ")
-            pieces.append(self.sql[token.start : token.end + 1])
+            if token.start not in self._dropped:
+                pieces.append(self.sql[token.start : token.end + 1])
             previous = token
         return "".join(pieces)
 
