@@ -1,0 +1,254 @@
+"""What tables go through in a year: each trap of the issue by itself, the rows compared one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes.file_changes import ADDED_ONLY, EMPTY, INITIAL_ROWS, MINIMIZE, REMOVED_ONLY
+from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.changes.read import plan_shape, read_interval
+from dbt.adapters.streamspark.errors import BrokenSource, InvalidInterval, InvalidStreamConfig, StaleSource
+from tests.spark.jobs import jobs_of
+
+TRACKED = "using delta tblproperties ('delta.enableRowTracking' = 'true')"
+
+
+@pytest.fixture(scope="module")
+def sql(spark: SparkSession) -> Iterator[Any]:
+    session = spark.newSession()
+    session.sql("create database if not exists traps")
+    yield session.sql
+    session.sql("drop database traps cascade")
+
+
+def table(sql: Any, name: str, columns: str = "id int, v string", extra: str = TRACKED) -> str:
+    sql(f"drop table if exists traps.{name}")
+    sql(f"create table traps.{name} ({columns}) {extra}")
+    return f"traps.{name}"
+
+
+def changes(spark: SparkSession, name: str, start: int | None, *columns: str, **options: Any) -> list[tuple[Any, ...]]:
+    """(type, values…) of the changes up to now, sorted."""
+    log = TableLog(spark, name)
+    frame = read_interval(spark, log, start, log.version, **options).dataframe
+    return sorted((row["_change_type"], *(row[c] for c in columns)) for row in frame.collect())
+
+
+def newest(spark: SparkSession, name: str) -> int:
+    return TableLog(spark, name).version
+
+
+class TestShapes:
+    def test_each_shape_and_an_empty_interval_without_a_job(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "shapes")
+        sql(f"insert into {name} values (1, 'a'), (2, 'b')")
+        sql(f"insert into {name} values (3, 'c')")
+        log = TableLog(spark, name)
+        assert plan_shape(log, 2, 2) == EMPTY
+        assert plan_shape(log, 1, 2) == ADDED_ONLY
+        assert plan_shape(log, None, 2) == INITIAL_ROWS
+        sql(f"delete from {name} where id = 3")
+        assert plan_shape(log.refresh(), 2, 3) == REMOVED_ONLY
+        sql(f"update {name} set v = 'z' where id = 1")
+        assert plan_shape(log.refresh(), 2, 4) == MINIMIZE
+        with jobs_of(spark) as jobs:
+            assert read_interval(spark, log, 4, 4).dataframe.collect() == []
+        assert jobs.count == 0
+
+    def test_optimize_zorder_and_purge_are_no_change(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "compacted")
+        for number in range(4):
+            sql(f"insert into {name} values ({number}, 'v')")
+        sql(f"delete from {name} where id = 0")
+        start = newest(spark, name)
+        sql(f"optimize {name}")
+        sql(f"optimize {name} zorder by (id)")
+        sql(f"reorg table {name} apply (purge)")
+        assert newest(spark, name) > start
+        assert changes(spark, name, start, "id") == []
+
+    def test_the_insert_of_a_row_that_optimize_moved_is_read_once(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "moved")
+        sql(f"insert into {name} values (1, 'a')")
+        sql(f"insert into {name} values (2, 'b')")
+        sql(f"insert into {name} values (3, 'c')")
+        sql(f"optimize {name}")
+        assert changes(spark, name, 1, "id") == [("insert", 2), ("insert", 3)]
+        assert changes(spark, name, 1, "id", mode="append_only") == [("insert", 2), ("insert", 3)]
+        assert changes(spark, name, 1, "id", mode="insert_only") == [("insert", 2), ("insert", 3)]
+
+
+class TestFilesAndLogs:
+    def test_vacuum_of_files_that_the_interval_does_not_need(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "vacuumed", extra=TRACKED.replace(")", ", 'delta.enableDeletionVectors' = 'false')"))
+        sql(f"insert into {name} values (1, 'a'), (2, 'b')")
+        sql(f"update {name} set v = 'x' where id = 1")
+        start = newest(spark, name)
+        sql(f"insert into {name} values (3, 'c')")
+        vacuum(spark, name)
+        assert changes(spark, name, start, "id", "v") == [("insert", 3, "c")]
+
+    def test_a_vacuumed_file_that_is_needed_is_an_error_of_that_file(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "needed", extra=TRACKED.replace(")", ", 'delta.enableDeletionVectors' = 'false')"))
+        sql(f"insert into {name} values (1, 'a'), (2, 'b')")
+        sql(f"update {name} set v = 'x' where id = 1")
+        vacuum(spark, name)
+        with pytest.raises(Exception, match="FAILED_READ_FILE|does not exist|FileNotFound"):
+            changes(spark, name, 1, "id")
+
+    def test_a_cleaned_log_is_stale(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "cleaned")
+        for number in range(3):
+            sql(f"insert into {name} values ({number}, 'v')")
+        log = TableLog(spark, name)
+        Path(log.path.removeprefix("file:"), "_delta_log", f"{2:020d}.json").unlink()
+        with pytest.raises(StaleSource, match=r"cleaned: version 2 is no longer in its log.*--full-refresh"):
+            read_interval(spark, log, 1, 3)
+
+    def test_versions_that_do_not_exist(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "versions")
+        log = TableLog(spark, name)
+        with pytest.raises(InvalidInterval, match=r"has no version 7: its newest is 0"):
+            read_interval(spark, log, 0, 7)
+        sql(f"insert into {name} values (1, 'a')")
+        with pytest.raises(InvalidInterval, match=r"ends \(0\) before it starts \(1\)"):
+            read_interval(spark, log.refresh(), 1, 0)
+
+    def test_no_such_table(self, spark: SparkSession, sql: Any) -> None:
+        with pytest.raises(BrokenSource, match=r"traps\.nothing does not exist"):
+            TableLog(spark, "traps.nothing")
+
+    def test_tracking_switched_off_inside_the_interval(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "untracked")
+        sql(f"insert into {name} values (1, 'a')")
+        sql(f"alter table {name} set tblproperties ('delta.enableRowTracking' = 'false')")
+        with pytest.raises(BrokenSource, match=r"row tracking .* was off at version 2"):
+            changes(spark, name, 1, "id")
+
+
+class TestTablesOfManyKinds:
+    def test_restore_brings_rows_back_under_their_ids(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "restored")
+        sql(f"insert into {name} values (1, 'a'), (2, 'b')")
+        ids = {r["id"]: str(r["row_id"]) for r in sql(f"select id, _metadata.row_id from {name}").collect()}
+        sql(f"delete from {name} where id = 1")
+        start = newest(spark, name)
+        sql(f"restore table {name} to version as of 1")
+        assert changes(spark, name, start, "id", "_row_id", "_commit_version") == [("insert", 1, ids[1], start + 1)]
+        assert changes(spark, name, 1, "id") == []
+        assert changes(spark, name, start, "id", mode="append_only") == []
+
+    def test_truncate_overwrite_and_replaced_table(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "replaced")
+        sql(f"insert into {name} values (1, 'a'), (2, 'b')")
+        sql(f"truncate table {name}")
+        assert changes(spark, name, 1, "id") == [("delete", 1), ("delete", 2)]
+        sql(f"insert overwrite {name} values (1, 'a'), (3, 'c')")
+        assert changes(spark, name, 1, "id") == [("delete", 1), ("delete", 2), ("insert", 1), ("insert", 3)]
+        sql(f"create or replace table {name} {TRACKED} as select 1 as id, 'a' as v union all select 2, 'y'")
+        assert changes(spark, name, 1, "id", "v", unique_key=("id",)) == [
+            ("update_postimage", 2, "y"),
+            ("update_preimage", 2, "b"),
+        ]
+
+    def test_a_rebuilt_table_with_another_type(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "retyped", "id int, v int")
+        sql(f"insert into {name} values (1, 10)")
+        sql(f"create or replace table {name} {TRACKED} as select 1 as id, '10' as v union all select 2, 'y'")
+        assert changes(spark, name, 1, "id", "v", unique_key=("id",)) == [("insert", 2, "y")]
+        sql(f"create or replace table {name} {TRACKED} as select 1 as id, 10 as v")
+        with pytest.raises(BrokenSource, match=r"column v changed from string to int"):
+            changes(spark, name, 2, "id")
+
+    def test_a_unique_key_that_is_not_unique_is_said(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "twice")
+        sql(f"insert into {name} values (1, 'a'), (1, 'b')")
+        sql(f"create or replace table {name} {TRACKED} as select 1 as id, 'c' as v")
+        with pytest.raises(Exception, match=r"traps\.twice: unique_key \(id\) is not unique"):
+            changes(spark, name, 1, "id", unique_key=("id",))
+
+    @pytest.mark.parametrize("kind", ["shallow", "deep"])
+    def test_clones(self, spark: SparkSession, sql: Any, kind: str) -> None:
+        source = table(sql, f"origin_{kind}")
+        sql(f"insert into {source} values (1, 'a'), (2, 'b')")
+        name = f"traps.{kind}_clone"
+        clone = "shallow clone" if kind == "shallow" else "clone"
+        sql(f"create or replace table {name} {clone} {source}")
+        start = newest(spark, name)
+        sql(f"update {name} set v = 'x' where id = 1")
+        sql(f"insert into {name} values (3, 'c')")
+        assert changes(spark, name, start, "id", "v") == [
+            ("insert", 3, "c"),
+            ("update_postimage", 1, "x"),
+            ("update_preimage", 1, "a"),
+        ]
+        sql(f"create or replace table {name} {clone} {source}")
+        assert changes(spark, name, start, "id", unique_key=("id",)) == []
+
+    def test_partition_columns_that_the_files_do_not_hold(self, spark: SparkSession, sql: Any) -> None:
+        properties = "'delta.enableRowTracking' = 'true', 'delta.writePartitionColumnsToParquet' = 'false'"
+        name = table(sql, "parts", "id int, p string", f"using delta partitioned by (p) tblproperties ({properties})")
+        sql(f"insert into {name} values (1, 'a b/c'), (2, null)")
+        sql(f"update {name} set id = 5 where id = 1")
+        assert changes(spark, name, 0, "id") == [("insert", 2), ("insert", 5)]
+        assert changes(spark, name, 1, "id", "p") == [("update_postimage", 5, "a b/c"), ("update_preimage", 1, "a b/c")]
+
+    def test_generated_and_identity_columns(self, spark: SparkSession, sql: Any) -> None:
+        name = f"{table(sql, 'plain')}_made"
+        sql(f"drop table if exists {name}")
+        from delta.tables import DeltaTable, IdentityGenerator
+
+        builder = DeltaTable.create(spark).tableName(name).addColumn("n", "bigint", generatedAlwaysAs=IdentityGenerator())
+        builder = builder.addColumn("id", "int").addColumn("twice", "int", generatedAlwaysAs="id * 2")
+        builder.property("delta.enableRowTracking", "true").execute()
+        sql(f"insert into {name} (id) values (1), (2)")
+        start = newest(spark, name)
+        sql(f"update {name} set id = 7 where id = 2")
+        assert [c[:2] for c in changes(spark, name, start, "twice")] == [("update_postimage", 14), ("update_preimage", 4)]
+
+    def test_three_hundred_columns(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "wide", ", ".join(f"c{n} int" for n in range(300)))
+        sql(f"insert into {name} select {', '.join(str(n) for n in range(300))}")
+        sql(f"update {name} set c299 = null")
+        assert changes(spark, name, 1, "c298", "c299") == [
+            ("update_postimage", 298, None),
+            ("update_preimage", 298, 299),
+        ]
+
+    def test_nan_to_nan_and_equal_maps_are_no_change(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "equal", "id int, d double, m map<string, int>")
+        sql(f"insert into {name} values (1, cast('NaN' as double), map('a', 1, 'b', 2))")
+        sql(f"update {name} set d = cast('NaN' as double), m = map('b', 2, 'a', 1)")
+        assert changes(spark, name, 1, "id") == []
+
+    def test_many_vectors_of_one_file(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "vectors", extra=TRACKED.replace(")", ", 'delta.enableDeletionVectors' = 'true')"))
+        sql(f"insert into {name} select cast(id as int), 'v' from range(0, 1000, 1, 1)")
+        for number in range(3):
+            sql(f"delete from {name} where id = {number}")
+            sql(f"update {name} set v = 'w' where id = {10 + number}")
+        assert plan_shape(TableLog(spark, name), 1, 7) == MINIMIZE
+        assert [c[:2] for c in changes(spark, name, 1, "id")] == [
+            *(("delete", n) for n in range(3)),
+            *(("update_postimage", n) for n in (10, 11, 12)),
+            *(("update_preimage", n) for n in (10, 11, 12)),
+        ]
+
+
+def test_a_column_that_a_metadata_column_would_hide(spark: SparkSession, sql: Any) -> None:
+    name = table(sql, "hidden", "id int, _change_type string")
+    with pytest.raises(InvalidStreamConfig, match=r"_change_type.*metadata_columns \(one of delta, snowflake, singdata\)"):
+        read_interval(spark, TableLog(spark, name), 0, 0)
+    assert read_interval(spark, TableLog(spark, name), 0, 0, metadata_columns="snowflake").shape == EMPTY
+
+
+def vacuum(spark: SparkSession, name: str) -> None:
+    """Every file that no live version needs, at once."""
+    session = spark.newSession()
+    session.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    session.sql(f"vacuum {name} retain 0 hours").collect()
