@@ -164,7 +164,7 @@ def test_a_clone_whose_source_is_gone_is_unknown(model: Model, tmp_path: Path) -
     clone = Model(session, path_table(tmp_path, "clone"), model.sources)
     session.sql(f"create table {clone.target} shallow clone {source.target}")
     session.sql(f"drop table {source.target}")
-    with pytest.raises(OffsetUnknown, match="clone of spark_catalog.consume_gone.target, which cannot be read"):
+    with pytest.raises(OffsetUnknown, match=r"clone of spark_catalog\.consume_gone\.target, which cannot be read"):
         clone.cursor()
     source.run(CREATE)
     with pytest.raises(OffsetUnknown, match="which was made again since"):

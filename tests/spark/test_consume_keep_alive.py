@@ -1,0 +1,116 @@
+"""An idle consumer's offset is written again before the logs that it needs are cleaned."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.consume.keep_alive import keep_alive
+from tests.consuming import APPEND, CREATE, Model, clean_log, make_source, newest, path_table
+
+FIRST = [(1, "a"), (2, "b")]
+DAY = 24 * 3600
+
+
+@pytest.fixture
+def model(spark: SparkSession, tmp_path: Path) -> Model:
+    session = spark.newSession()
+    made = Model(session, path_table(tmp_path, "target"), {"s": make_source(session, path_table(tmp_path, "source"))})
+    made.run(CREATE)
+    return made
+
+
+def age(model: Model, version: int, days: float) -> None:
+    """Make a commit of the target look that old; its time is its file's."""
+    path = Path(model.target[len("delta.`") : -1]) / "_delta_log" / f"{version:020d}.json"
+    then = time.time() - days * DAY
+    os.utime(path, (then, then))
+
+
+def test_a_young_cursor_writes_nothing(model: Model) -> None:
+    assert keep_alive(model.spark, model.plan()).skipped
+    age(model, 0, days=3)
+    assert keep_alive(model.spark, model.plan()).skipped
+    assert newest(model.spark, model.target) == 0
+
+
+def test_an_old_cursor_is_written_again_with_the_newest_frontier(model: Model) -> None:
+    model.spark.sql(f"optimize {model.sources['s']}")
+    model.spark.sql(f"alter table {model.sources['s']} set tblproperties ('a' = 'b')")
+    age(model, 0, days=4)  # half of the 7 days that the source keeps removed files
+    plan = model.plan()
+    assert plan.is_empty
+    outcome = keep_alive(model.spark, plan)
+    assert (outcome.skipped, outcome.version, newest(model.spark, model.target)) == (False, 1, 1)
+    commit = TableLog(model.spark, model.target).commit(1)
+    assert (commit.adds, commit.removes, commit.txns) == ([], [], {model.consumer: 2})
+    cursor = model.cursor()
+    assert (cursor.n, cursor.version) == (2, 1)
+    assert cursor.frontiers["s"].tables[0].version == newest(model.spark, model.sources["s"]) > 1
+    assert model.rows() == FIRST
+    clean_log(model.spark, model.target, before=1)
+    model.spark.sql(f"insert into {model.sources['s']} values (3, 'r3')")
+    model.run(APPEND)
+    assert model.rows() == [*FIRST, (3, "r3")]
+
+
+def test_longer_retention_lets_the_cursor_grow_older(model: Model) -> None:
+    source = model.sources["s"]
+    model.spark.sql(
+        f"alter table {source} set tblproperties ('delta.deletedFileRetentionDuration' = 'interval 20 days')"
+    )
+    age(model, 0, days=9)
+    assert keep_alive(model.spark, model.plan()).skipped
+    age(model, 0, days=11)
+    assert not keep_alive(model.spark, model.plan()).skipped
+
+
+def test_a_short_log_retention_of_the_target_counts(model: Model) -> None:
+    age(model, 0, days=1.5)
+    assert keep_alive(model.spark, model.plan()).skipped
+    properties = (
+        "('delta.deletedFileRetentionDuration' = 'interval 1 day', 'delta.logRetentionDuration' = 'interval 2 days')"
+    )
+    model.spark.sql(f"alter table {model.target} set tblproperties {properties}")
+    assert not keep_alive(model.spark, model.plan()).skipped
+
+
+def test_changes_waiting_are_left_to_be_consumed(model: Model) -> None:
+    model.spark.sql(f"insert into {model.sources['s']} values (3, 'r3')")
+    age(model, 0, days=5)
+    assert keep_alive(model.spark, model.plan()).skipped
+    model.run(APPEND)
+    assert model.rows() == [*FIRST, (3, "r3")]
+
+
+def test_no_target_is_left_alone(model: Model, tmp_path: Path) -> None:
+    other = Model(model.spark, path_table(tmp_path, "none"), {})
+    assert keep_alive(model.spark, other.plan()).skipped
+
+
+def test_a_clones_cursor_is_written_into_the_clone_itself(model: Model, tmp_path: Path) -> None:
+    clone = Model(model.spark, path_table(tmp_path, "clone"), model.sources)
+    model.spark.sql(f"create table {clone.target} shallow clone {model.target}")
+    assert clone.cursor().version is None
+    assert not keep_alive(model.spark, clone.plan()).skipped
+    assert (clone.cursor().version, clone.cursor().n) == (1, 2)
+
+
+def test_a_plan_that_was_overtaken_is_not_written(model: Model) -> None:
+    age(model, 0, days=5)
+    plan = model.plan()
+    model.spark.sql(f"insert into {model.sources['s']} values (3, 'r3')")
+    model.run(APPEND)
+    assert keep_alive(model.spark, plan).skipped
+    assert newest(model.spark, model.target) == 1
+
+
+def test_an_append_only_table_can_be_kept_alive(model: Model) -> None:
+    model.spark.sql(f"alter table {model.target} set tblproperties ('delta.appendOnly' = 'true')")
+    age(model, 0, days=5)
+    assert not keep_alive(model.spark, model.plan()).skipped
