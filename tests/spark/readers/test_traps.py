@@ -172,13 +172,12 @@ class TestTablesOfManyKinds:
         with pytest.raises(Exception, match=r"traps\.twice: unique_key \(id\) is not unique"):
             changes(spark, name, 1, "id", unique_key=("id",))
 
-    @pytest.mark.parametrize("kind", ["shallow", "deep"])
-    def test_clones(self, spark: SparkSession, sql: Any, kind: str) -> None:
-        source = table(sql, f"origin_{kind}")
+    def test_a_shallow_clone_and_its_renewal(self, spark: SparkSession, sql: Any) -> None:
+        """Open Delta 4.4 parses no DEEP CLONE, so that there is none to read."""
+        source = table(sql, "origin")
         sql(f"insert into {source} values (1, 'a'), (2, 'b')")
-        name = f"traps.{kind}_clone"
-        clone = "shallow clone" if kind == "shallow" else "clone"
-        sql(f"create or replace table {name} {clone} {source}")
+        name = "traps.cloned"
+        sql(f"create table {name} shallow clone {source}")
         start = newest(spark, name)
         sql(f"update {name} set v = 'x' where id = 1")
         sql(f"insert into {name} values (3, 'c')")
@@ -187,7 +186,8 @@ class TestTablesOfManyKinds:
             ("update_postimage", 1, "x"),
             ("update_preimage", 1, "a"),
         ]
-        sql(f"create or replace table {name} {clone} {source}")
+        sql(f"truncate table {name}")
+        sql(f"create or replace table {name} shallow clone {source}")
         assert changes(spark, name, start, "id", unique_key=("id",)) == []
 
     def test_partition_columns_that_the_files_do_not_hold(self, spark: SparkSession, sql: Any) -> None:

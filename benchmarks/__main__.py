@@ -1,0 +1,5 @@
+"""`make bench` runs the benchmark of the leaf."""
+
+from benchmarks.leaf import main
+
+main()
