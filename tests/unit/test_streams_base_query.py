@@ -15,7 +15,7 @@ SAME_STREAM = [
     ("select *, x + 1 as y from t", "select *, x + 1 as `y` from `t`"),
     ("select * except (a, `b c`) from t", "select * except (`a`, `b c`) from `t`"),
     ("select a, b c, `d e`, t.f as g from db.t", "select `a` as `a`, b as `c`, `d e` as `d e`, f as `g` from `db`.`t`"),
-    ("select db.t.a, t.s.f from db.t", "select a as `a`, s.f as `f` from `db`.`t`"),
+    ("select db.t.a, t.s.f from db.t", "select `a` as `a`, s.f as `f` from `db`.`t`"),
     ("select o.s.f as z from t o where o.a > 1", "select s.f as `z` from `t` where a > 1"),
     ("select a from `my db`.`select`", "select `a` as `a` from `my db`.`select`"),
     ("select id from delta.`/tmp/x y`", "select `id` as `id` from `delta`.`/tmp/x y`"),

@@ -55,7 +55,7 @@ def test_start(raw: dict[str, Any], start: StartPoint) -> None:
         ({"mode": "insert_only", "enable_tracking": True}, "enable_tracking = True contradicts mode = 'insert_only'"),
         (
             {"show_inital_rows": True},
-            "show_inital_rows is no configuration of a stream. Did you mean show_initial_rows?",
+            "no configuration of a stream. Did you mean show_initial_rows?",
         ),
     ],
 )

@@ -26,6 +26,10 @@ class Column:
     type: str
 
     @property
+    def quoted(self) -> str:
+        return quoted(self.name)
+
+    @property
     def comparable(self) -> bool:
         """Maps have no equality in Spark."""
         return "map<" not in self.type.lower() and "variant" not in self.type.lower()

@@ -75,16 +75,13 @@ class StreamModel:
         return StreamChange(action, definition, stream_view_sql(log, definition))
 
     def _base_table(self, query: BaseQuery) -> TableLog:
+        check_analysed(self.spark, query.text)  # a view, or not there: says so
         try:
-            log = TableLog(self.spark, query.table)
+            return TableLog(self.spark, query.table)
         except BrokenSource as error:
-            raise self._no_delta_table(query.table) from error
-        check_analysed(self.spark, query.text)
-        return log
-
-    def _no_delta_table(self, table: str) -> Exception:
-        check_analysed(self.spark, f"select * from {table}")  # a view, or not there: says so
-        return InvalidStreamConfig(f"stream {self.name}: table {table} is no Delta table; streams read Delta's log.")
+            raise InvalidStreamConfig(
+                f"stream {self.name}: table {query.table} is no Delta table; streams read Delta's log."
+            ) from error
 
     def _lookup(self, other: str) -> StreamDefinition:
         """Another stream: by its full name, or in this stream's own schema."""
