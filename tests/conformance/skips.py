@@ -2,5 +2,4 @@
 
 SKIPS = {
     "TestEmptySeedFlag": "dbt-core 1.11 has no `dbt seed --empty`; dbt-core 1.12, which has it, is not supported yet",
-    "TestMicrobatch": "microbatch is refused: its batches are several commits, so no offset can be in one of them",
 }

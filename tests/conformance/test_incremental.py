@@ -44,4 +44,11 @@ class TestIncrementalOnSchemaChange(BaseIncrementalOnSchemaChange):
 
 
 class TestMicrobatch(BaseMicrobatch):
-    pass
+    @pytest.fixture(scope="class")
+    def microbatch_model_sql(self) -> str:
+        """As partitions that are overwritten, which is how Spark replaces a batch."""
+        return """
+            {{ config(materialized='incremental', incremental_strategy='microbatch', event_time='event_time',
+                      batch_size='day', begin=modules.datetime.datetime(2020, 1, 1), partition_by='day') }}
+            select *, cast(event_time as date) as day from {{ ref('input_model') }}
+        """

@@ -141,7 +141,7 @@ def response(counts: dict[str, int]) -> StreamsparkResponse:
     """dbt's response from row counts by name (affected, inserted, updated, deleted); any may be missing."""
     affected = counts.get("affected")
     return StreamsparkResponse(
-        _message="OK" if affected is None else f"OK {affected:,} rows",
+        _message="OK" if affected is None else f"OK {affected:,} row{'s' * (affected != 1)}",
         code="OK",
         rows_affected=affected,
         rows_inserted=counts.get("inserted"),

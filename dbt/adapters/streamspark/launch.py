@@ -15,8 +15,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
-from pyspark.errors import PySparkRuntimeError
+from pyspark.errors import PySparkException, PySparkRuntimeError
 from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
@@ -29,6 +30,7 @@ DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
 DOWNLOADING = "Downloading Delta's jars, the first time only; this takes a minute or two."
 EXIT_SECONDS = 10
+DERBY_IS_OPEN = "ERROR XSDB6"
 
 
 class LaunchError(StreamsparkError):
@@ -160,32 +162,30 @@ def why_not_started(log_file: Path) -> str:
 
 def _jars_are_here(conf: SparkConf) -> bool:
     ivy = conf.get("spark.jars.ivy", None) or os.path.expanduser("~/.ivy2.5.2")
-    names = (package.split(":") for package in (conf.get("spark.jars.packages") or "").split(","))
-    return all(Path(ivy, "jars", f"{group}_{name}-{number}.jar").exists() for group, name, number in names)
+    packages = (package.split(":") for package in (conf.get("spark.jars.packages") or "").split(","))
+    names = (f"{'_'.join(parts[:2])}-{'-'.join(parts[2:])}.jar" for parts in packages)
+    return all(Path(ivy, "jars", name).exists() for name in names)
 
 
 def _open_catalog(session: SparkSession, options: LaunchOptions) -> None:
     """Hive opens its catalog at first use; do it now, so that what fails is said once and clearly."""
     try:
         session.sql("show databases").collect()
-    except Exception as error:
+    except (PySparkException, Py4JError) as error:
+        said = _why_no_catalog(error, options)  # while the JVM that tells still runs
         stop(session)
-        if _caused_by(error, "XSDB6"):
-            raise LaunchError(
-                f"Another process (a dbt run, a notebook) has the catalog in {options.warehouse} open, and its "
-                "embedded database (Derby) allows one at a time. Wait for it to end, or give this project "
-                "another `warehouse_dir` or a shared metastore (spark_config)."
-            ) from error
-        raise as_sql_error(error) from error
+        raise said from error
 
 
-def _caused_by(error: BaseException, text: str) -> bool:
-    cause: Any = getattr(error, "_origin", None) or getattr(error, "java_exception", None)
-    while cause is not None:
-        if text in str(cause.getMessage()):
-            return True
-        cause = cause.getCause()
-    return text in str(error)
+def _why_no_catalog(error: Exception, options: LaunchOptions) -> StreamsparkError:
+    """Derby's reason is many causes below the error that Hive raises, so it is looked for in the log."""
+    if DERBY_IS_OPEN not in options.log_file.read_text(errors="replace"):
+        return as_sql_error(error)
+    return LaunchError(
+        f"Another process (a dbt run, a notebook) has the catalog in {options.warehouse} open, and its embedded "
+        "database (Derby) allows one at a time. Wait for it to end, or give this project another `warehouse_dir` "
+        "or a shared metastore (spark_config)."
+    )
 
 
 def _silence_python() -> None:

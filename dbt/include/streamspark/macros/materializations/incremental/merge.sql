@@ -29,7 +29,12 @@
 {% macro merge_keys(unique_key, columns) -%}
   {%- set known = columns | map(attribute='name') | map('lower') | list -%}
   {%- set conditions = [] -%}
-  {%- for key in ([unique_key] if unique_key is string else unique_key or []) -%}
+  {%- for key in ([] if not unique_key else [unique_key] if unique_key is string else unique_key) -%}
+    {%- if key | lower not in known and modules.re.match('\\w+$', key) -%}
+      {%- do exceptions.raise_compiler_error(
+          "unique_key '" ~ key ~ "' is no column of " ~ this ~ ", which has " ~ known | join(', ') ~ "."
+      ) -%}
+    {%- endif -%}
     {%- set name = quoted_column(key) if key | lower in known else key -%}
     {%- do conditions.append('DBT_INTERNAL_SOURCE.' ~ name ~ ' <=> DBT_INTERNAL_DEST.' ~ name) -%}
   {%- endfor -%}
