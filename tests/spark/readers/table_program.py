@@ -53,10 +53,14 @@ class TableProgram:
     def create(self) -> None:
         self.identity = {name: name for name in ("id", "p", *self.columns)}
         types = ", ".join(f"{_q(c)} {COLUMNS[c][0]}" for c in self.columns)
-        properties = ", ".join(f"'{k}' = '{v}'" for k, v in {"delta.enableRowTracking": "true", **self.properties}.items())
+        properties = ", ".join(
+            f"'{k}' = '{v}'" for k, v in {"delta.enableRowTracking": "true", **self.properties}.items()
+        )
         self.run(f"drop table if exists {self.name}")
         partition = "partitioned by (p)" if self.partitioned else ""
-        self.run(f"create table {self.name} (id int, p int{', ' + types if types else ''}) using delta {partition} tblproperties ({properties})")
+        self.run(
+            f"create table {self.name} (id int, p int{', ' + types if types else ''}) using delta {partition} tblproperties ({properties})"
+        )
         self.remember()
 
     def run(self, statement: str) -> None:
@@ -68,7 +72,9 @@ class TableProgram:
     def remember(self) -> None:
         """Reads every version not yet seen. Maintenance commits of the same columns share what is known."""
         for version in range(len(self.versions), self.newest() + 1):
-            frame = self.spark.sql(f"select _metadata.row_id, _metadata.row_commit_version, * from {self.name} version as of {version}")
+            frame = self.spark.sql(
+                f"select _metadata.row_id, _metadata.row_commit_version, * from {self.name} version as of {version}"
+            )
             rows = {r[0]: (r[1], dict(zip(frame.columns[2:], r[2:], strict=True))) for r in frame.collect()}
             names = {n: i for n, i in self.identity.items() if n in frame.columns}
             self.versions.append(Version(names, rows))

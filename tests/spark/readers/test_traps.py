@@ -203,13 +203,18 @@ class TestTablesOfManyKinds:
         sql(f"drop table if exists {name}")
         from delta.tables import DeltaTable, IdentityGenerator
 
-        builder = DeltaTable.create(spark).tableName(name).addColumn("n", "bigint", generatedAlwaysAs=IdentityGenerator())
+        builder = (
+            DeltaTable.create(spark).tableName(name).addColumn("n", "bigint", generatedAlwaysAs=IdentityGenerator())
+        )
         builder = builder.addColumn("id", "int").addColumn("twice", "int", generatedAlwaysAs="id * 2")
         builder.property("delta.enableRowTracking", "true").execute()
         sql(f"insert into {name} (id) values (1), (2)")
         start = newest(spark, name)
         sql(f"update {name} set id = 7 where id = 2")
-        assert [c[:2] for c in changes(spark, name, start, "twice")] == [("update_postimage", 14), ("update_preimage", 4)]
+        assert [c[:2] for c in changes(spark, name, start, "twice")] == [
+            ("update_postimage", 14),
+            ("update_preimage", 4),
+        ]
 
     def test_three_hundred_columns(self, spark: SparkSession, sql: Any) -> None:
         name = table(sql, "wide", ", ".join(f"c{n} int" for n in range(300)))
@@ -242,7 +247,9 @@ class TestTablesOfManyKinds:
 
 def test_a_column_that_a_metadata_column_would_hide(spark: SparkSession, sql: Any) -> None:
     name = table(sql, "hidden", "id int, _change_type string")
-    with pytest.raises(InvalidStreamConfig, match=r"_change_type.*metadata_columns \(one of delta, snowflake, singdata\)"):
+    with pytest.raises(
+        InvalidStreamConfig, match=r"_change_type.*metadata_columns \(one of delta, snowflake, singdata\)"
+    ):
         read_interval(spark, TableLog(spark, name), 0, 0)
     assert read_interval(spark, TableLog(spark, name), 0, 0, metadata_columns="snowflake").shape == EMPTY
 

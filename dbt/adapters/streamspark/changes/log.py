@@ -51,9 +51,10 @@ class TableLog:
     def __init__(self, spark: SparkSession, name: str):
         self.spark = spark
         self.name = name
-        self._jvm: Any = spark._jvm
+        jvm: Any = spark._jvm
+        self._jvm = jvm
         self._jspark = spark._jsparkSession
-        self._none: Any = self._jvm.scala.Option.empty()
+        self._none = jvm.scala.Option.empty()
         self.java = self._open()
         self._snapshot = self.java.update(False, self._none, self._none)
         if self._snapshot.version() < 0:
