@@ -40,7 +40,6 @@ def test_a_young_cursor_writes_nothing(model: Model) -> None:
 
 
 def test_an_old_cursor_is_written_again_with_the_newest_frontier(model: Model) -> None:
-    model.spark.sql(f"optimize {model.sources['s']}")
     model.spark.sql(f"alter table {model.sources['s']} set tblproperties ('a' = 'b')")
     age(model, 0, days=4)  # half of the 7 days that the source keeps removed files
     plan = model.plan()
