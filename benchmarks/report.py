@@ -24,8 +24,8 @@ def _markdown(cases: Sequence[Any], options: argparse.Namespace) -> str:
     rows = "\n".join(_row(case) for case in cases)
     return f"""# The leaf: one table's changes, four ways
 
-Made by `python benchmarks/leaf.py --rows {options.rows} --repeat {options.repeat}` on {date.today()}: {os.cpu_count()} cores,
-Python {platform.python_version()}, Spark 4.2.0, Delta 4.4.0, `local[2]`. Seconds for a whole read (log, planning and
+Made by `python benchmarks/leaf.py --rows {options.rows} --repeat {options.repeat}` on {date.today()}:
+{os.cpu_count()} cores, Python {platform.python_version()}, Spark 4.2.0, Delta 4.4.0, `local[2]`. Seconds for a whole read (log, planning and
 scan), the median of {options.repeat} after one warm-up. All ways were checked to find the same number of changes.
 
 - *endpoint diff*: this package's default reader. *snapshot diff*: its portable oracle, both versions in full.

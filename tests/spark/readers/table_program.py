@@ -58,9 +58,8 @@ class TableProgram:
         )
         self.run(f"drop table if exists {self.name}")
         partition = "partitioned by (p)" if self.partitioned else ""
-        self.run(
-            f"create table {self.name} (id int, p int{', ' + types if types else ''}) using delta {partition} tblproperties ({properties})"
-        )
+        schema = f"id int, p int{', ' + types if types else ''}"
+        self.run(f"create table {self.name} ({schema}) using delta {partition} tblproperties ({properties})")
         self.remember()
 
     def run(self, statement: str) -> None:
@@ -88,7 +87,8 @@ class TableProgram:
         made = {c: COLUMNS[c][1] for c in self.columns if self.identity.get(c) == c}
         columns = [("id", "cast(id as int)"), ("p", "cast(id % 3 as int)"), *made.items()]
         others = [c for c in self.identity if c not in dict(columns)]
-        return f"select {', '.join(f'{sql} as {_q(c)}' for c, sql in columns)}{''.join(f', null as {_q(c)}' for c in others)} from (select cast(id as int) as id from {ids})"
+        listed = ", ".join([f"{sql} as {_q(c)}" for c, sql in columns] + [f"null as {_q(c)}" for c in others])
+        return f"select {listed} from (select cast(id as int) as id from {ids})"
 
     def fresh(self, count: int) -> str:
         start, self.next_id = self.next_id, self.next_id + count

@@ -98,7 +98,7 @@ class TestFilesAndLogs:
         sql(f"insert into {name} values (1, 'a'), (2, 'b')")
         sql(f"update {name} set v = 'x' where id = 1")
         vacuum(spark, name)
-        with pytest.raises(Exception, match="FAILED_READ_FILE|does not exist|FileNotFound"):
+        with pytest.raises(Exception, match=r"FAILED_READ_FILE|does not exist|FileNotFound"):
             changes(spark, name, 1, "id")
 
     def test_a_cleaned_log_is_stale(self, spark: SparkSession, sql: Any) -> None:

@@ -116,14 +116,27 @@ class TableLog:
         return self._jspark.sessionState().newHadoopConf()
 
     @cached_property
+    def _path(self) -> Any:
+        """Hadoop's Path class: py4j asks the JVM for each part of a dotted name, so it is asked once."""
+        return self._jvm.org.apache.hadoop.fs.Path
+
+    @cached_property
+    def _log_path(self) -> Any:
+        return self.java.logPath()
+
+    @cached_property
+    def _store(self) -> Any:
+        return self.java.store()
+
+    @cached_property
     def _file_system(self) -> Any:
         return self.java.logPath().getFileSystem(self._hadoop_conf)
 
     def commit(self, version: int) -> Commit:
         """The commit that made `version`. Raises StaleSource when its file is gone."""
-        path = self._jvm.org.apache.hadoop.fs.Path(self.java.logPath(), f"{version:020d}.json")
+        path = self._path(self._log_path, f"{version:020d}.json")
         try:
-            lines = self.java.store().read(path, self._hadoop_conf)
+            lines = self._store.read(path, self._hadoop_conf)
             modified = self._file_system.getFileStatus(path).getModificationTime()
         except Py4JJavaError as error:
             if "FileNotFoundException" in str(error.java_exception.getClass().getName()):

@@ -13,7 +13,8 @@ from dbt.adapters.streamspark.changes.equal_values import comparable
 _ROWS = "array(if(o.__row is null, null, {old}), if(n.__row is null, null, {new}))"
 _OLD = (
     "named_struct('__type', if(n.__row is null, 'delete', 'update_preimage'), "
-    "'__version', coalesce({changed}, o.__gone), '__image', o.__rcv, '__row', cast(o.__row as string), '__data', o.__data)"
+    "'__version', coalesce({changed}, o.__gone), "
+    "'__image', o.__rcv, '__row', cast(o.__row as string), '__data', o.__data)"
 )
 _NEW = (
     "named_struct('__type', if(o.__row is null, 'insert', 'update_postimage'), "
