@@ -15,7 +15,9 @@ from dbt.adapters.streamspark.errors import ConsumptionRefused
 
 UPSERT = "__streamspark_upsert"
 ROW = "__streamspark_row"
+OLD = "__streamspark_old"
 KEY = "__streamspark_key"
+IMAGES = "__streamspark_images"
 
 
 @dataclass(frozen=True)
@@ -80,14 +82,23 @@ class ApplyChanges:
         return [column for column in self.columns if column.name.lower() not in metadata]
 
     def one_row_per_key(self) -> str:
-        """A relation of UPSERT (boolean), KEY (struct of the key) and ROW (struct of the data, for upserts)."""
-        upsert = f"count_if({self.dialect.upsert})"
-        row = f"first({_struct(self.data)}) filter (where {self.dialect.upsert})"
+        """A relation of UPSERT (boolean), KEY (struct of the key), ROW and OLD (structs of the data: the new image,
+        and the old one where there is one)."""
+        new, old = f"filter (where {self.dialect.upsert})", f"filter (where not ({self.dialect.upsert}))"
+        count, row = f"count_if({self.dialect.upsert})", _struct(self.data)
         keys = ", ".join(quoted(key.name) for key in self.keys)
         return (
-            f"(select if({upsert} > 1, raise_error({self._twice(upsert)}), {upsert} = 1) as {UPSERT}, "
-            f"{_struct(self.keys)} as {KEY}, {row} as {ROW} from {self.source} group by {keys})"
+            f"(select if({count} > 1, raise_error({self._twice(count)}), {count} = 1) as {UPSERT}, "
+            f"{_struct(self.keys)} as {KEY}, first({row}) {new} as {ROW}, first({row}) {old} as {OLD}, "
+            f"count(*) as {IMAGES} from {self.source} group by {keys})"
         )
+
+    def _changed_keys(self) -> str:
+        """Without the keys whose old and new image are the same: what the target has of them is right."""
+        if not all(column.comparable for column in self.data):
+            return self.one_row_per_key()
+        same = f"{UPSERT} and {IMAGES} = 2 and {OLD} <=> {ROW}"
+        return f"(select * from {self.one_row_per_key()} where not ({same}))"
 
     def _twice(self, count: str) -> str:
         names = ", ".join(key.name for key in self.keys)
@@ -106,7 +117,7 @@ class ApplyChanges:
         names = ", ".join(quoted(c.name) for c in data)
         values = ", ".join(f"s.{ROW}.{quoted(c.name)}" for c in data)
         return (
-            f"merge into {target} as t\nusing {self.one_row_per_key()} as s\non {on}\n"
+            f"merge into {target} as t\nusing {self._changed_keys()} as s\non {on}\n"
             f"when matched and not s.{UPSERT} then delete\n"
             f"when matched and ({self._differs(data)}) then update set {sets}\n"
             f"when not matched and s.{UPSERT} then insert ({names}) values ({values})"

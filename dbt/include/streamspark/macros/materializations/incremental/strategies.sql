@@ -39,9 +39,9 @@
 {#- The rows that the predicate selects are replaced by the model's rows, which must satisfy it too. -#}
 {% macro get_incremental_replace_where_sql(arg_dict) -%}
   {%- set predicate = config.get('replace_where') -%}
-  insert into {{ arg_dict.target_relation }}
+  insert into {{ arg_dict.target_relation }} by name
   replace where {{ predicate if predicate is string else predicate | join(' and ') }}
-  select {{ column_list(adapter.get_columns_in_relation(arg_dict.target_relation)) }} from {{ arg_dict.temp_relation }}
+  select {{ column_list(arg_dict.dest_columns) }} from {{ arg_dict.temp_relation }}
 {%- endmacro %}
 
 
