@@ -135,7 +135,10 @@ select * from {{ stream('initial') }}
     def test_existing_rows_are_inserts_of_the_first_consumption_only_where_asked_for(self, world: World) -> None:
         run("run")
         assert world.rows(self.pending) == []
-        assert world.rows("select __change_type, id, val from {dbt}.initial") == [("INSERT", 1, 100), ("INSERT", 2, 200)]
+        assert world.rows("select __change_type, id, val from {dbt}.initial") == [
+            ("INSERT", 1, 100),
+            ("INSERT", 2, 200),
+        ]
         assert world.rows("target") == [(1, 100), (2, 200)]
         assert world.rows("eaten") == []
 

@@ -153,11 +153,17 @@ class TestStarts:
             assert text in said.pop(name)
         assert said == {}
 
-        versions = {name: world.stream(name).base_table.version for name in ("at_two", "before_two", "like_other", "in_time")}
+        versions = {
+            name: world.stream(name).base_table.version for name in ("at_two", "before_two", "like_other", "in_time")
+        }
         assert versions == {"at_two": 2, "before_two": 1, "like_other": 2, "in_time": 1}
         rows = "select id, name, _change_type from {{dbt}}.{}"
         assert world.rows(rows.format("at_two")) == [(3, "c", "insert")]
-        assert [row[2] for row in world.rows(rows.format("before_two"))] == ["update_preimage", "update_postimage", "insert"]
+        assert [row[2] for row in world.rows(rows.format("before_two"))] == [
+            "update_preimage",
+            "update_postimage",
+            "insert",
+        ]
         everybody = [(1, "a", "insert"), (2, "bb", "insert"), (3, "c", "insert")]
         assert world.rows(rows.format("initial")) == everybody
         world.sql("delete from {raw}.people where id in (1, 3)")

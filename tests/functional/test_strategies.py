@@ -91,7 +91,9 @@ class TestApplyChanges:
         self.check(world)
 
     def test_rows_that_stay_as_they_are_are_not_written(self, world: World) -> None:
-        world.sql("update {raw}.people set v = 'x' where k2 = 'c'", "update {raw}.people set v = 'again' where k2 = 'c'")
+        world.sql(
+            "update {raw}.people set v = 'x' where k2 = 'c'", "update {raw}.people set v = 'again' where k2 = 'c'"
+        )
         world.sql("delete from {raw}.people where k2 = 'a'", "insert into {raw}.people values (11, 'a', 'two')")
         before = world.rows("select * from {raw}.people")
         self.check(world)
@@ -167,7 +169,7 @@ select count(*) as n, city, sum(v) as v from {{ source('raw', 'people') }} join 
                 "select city, sum(v) as v from {{ source('raw', 'people') }} where city in "
                 "(select city from {{ stream('people_stream') }}) {% if is_incremental() %} and city = 'Ulm' {% endif %} "
                 "group by city",
-                'replace_where="city = \'Ulm\'"',
+                "replace_where=\"city = 'Ulm'\"",
             ),
             "own.sql": consumer(
                 "only_new",
@@ -219,15 +221,23 @@ select count(*) as n, city, sum(v) as v from {{ source('raw', 'people') }} join 
             (6, "Jena", 60, False),
             (None, "Kiel", 6, False),
         ]
-        assert world.rows("select id, v, gone from {dbt}.merged_v where id in (1, 3)") == [(1, 10, False), (3, 33, False)]
+        assert world.rows("select id, v, gone from {dbt}.merged_v where id in (1, 3)") == [
+            (1, 10, False),
+            (3, 33, False),
+        ]
         assert world.rows("cities") == [(1, "Bonn", 20), (1, "Jena", 60), (1, "Kiel", 6), (1, "Ulm", 33)]
         assert world.rows("big") == [("Bonn", 20), ("Kiel", 5), ("Ulm", 33)]
         assert world.rows("own") == [(1, 10), (2, 20), (3, 30), (6, 60), (None, 5)]
-        assert world.rows("latest") == world.rows("select id, _change_type from {dbt}.appended where _commit_version > 1")
+        assert world.rows("latest") == world.rows(
+            "select id, _change_type from {dbt}.appended where _commit_version > 1"
+        )
         assert [read["stream"].split(".")[1] for read in results["cities"].adapter_response["streams"]] == [
             "people_stream", "orders_stream",
         ]  # fmt: skip
-        assert (results["merged"].adapter_response["rows_updated"], results["merged"].adapter_response["rows_inserted"]) == (3, 1)
+        assert (
+            results["merged"].adapter_response["rows_updated"],
+            results["merged"].adapter_response["rows_inserted"],
+        ) == (3, 1)
 
     def test_nothing_new_writes_nothing_but_the_table_which_becomes_empty(self, world: World) -> None:
         consumers = ("appended", "merged", "merged_v", "cities", "big", "own")
