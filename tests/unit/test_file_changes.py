@@ -1,0 +1,82 @@
+"""What differs between two versions, told from file actions alone."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any
+
+from dbt.adapters.streamspark.changes.file_changes import (
+    ADDED_ONLY,
+    EMPTY,
+    MINIMIZE,
+    REMOVED_ONLY,
+    file_changes,
+)
+from dbt.adapters.streamspark.changes.log import Action, Commit
+
+
+def file(path: str, vector: str = "", data: bool = True, version: int = 1) -> Action:
+    action: Action = {"path": path, "dataChange": data, "baseRowId": 0, "defaultRowCommitVersion": version}
+    if vector:
+        action["deletionVector"] = {"storageType": "u", "pathOrInlineDv": vector, "offset": 1, "cardinality": 1}
+    return action
+
+
+def commit(version: int, adds: list[Action] = [], removes: list[Action] = [], **info: Any) -> Commit:  # noqa: B006
+    return Commit(version, datetime.now(timezone.utc), info, adds, removes)
+
+
+def paths(actions: tuple[Action, ...]) -> set[str]:
+    return {action["path"] for action in actions}
+
+
+def test_files_that_came_and_went_are_nowhere() -> None:
+    changes = file_changes([commit(2, [file("a", version=2)]), commit(3, removes=[file("a", version=2)])])
+    assert changes.shape == EMPTY
+
+
+def test_new_files_only() -> None:
+    changes = file_changes([commit(2, [file("a", version=2)]), commit(3, [file("b", version=3)])])
+    assert (changes.shape, paths(changes.new)) == (ADDED_ONLY, {"a", "b"})
+    assert not changes.may_be_carried("a")
+
+
+def test_a_rewrite_may_carry_rows() -> None:
+    changes = file_changes([commit(2, [file("b", version=2)], [file("a")])])
+    assert (changes.shape, paths(changes.old), paths(changes.new)) == (MINIMIZE, {"a"}, {"b"})
+    assert changes.may_be_carried("a") and changes.may_be_carried("b")
+
+
+def test_a_grown_vector_takes_rows_away() -> None:
+    changes = file_changes([commit(2, [file("a", "x")], [file("a")]), commit(3, [file("a", "y")], [file("a", "x")])])
+    assert (changes.shape, changes.old, changes.new) == (REMOVED_ONLY, (), ())
+    assert [(old.get("deletionVector"), new["deletionVector"]["pathOrInlineDv"]) for old, new in changes.remarked] == [
+        (None, "y")
+    ]
+    assert not changes.may_be_carried("a")
+
+
+def test_a_restated_file_is_no_change() -> None:
+    """Row tracking backfill and statistics add live files again."""
+    assert file_changes([commit(2, [file("a", data=False)])]).shape == EMPTY
+    assert file_changes([commit(2, [file("a", data=False)], [file("a", data=False)])]).shape == EMPTY
+
+
+def test_compaction_is_a_rewrite() -> None:
+    changes = file_changes([commit(2, [file("b", data=False, version=2)], [file("a", data=False)])])
+    assert (changes.shape, changes.may_be_carried("b")) == (MINIMIZE, True)
+
+
+def test_restore_makes_every_file_suspect() -> None:
+    changes = file_changes([commit(2, removes=[file("a")]), commit(3, [file("a")], operation="RESTORE")])
+    assert (changes.shape, changes.restored, changes.may_be_carried("z")) == (EMPTY, 3, True)
+
+
+def test_a_delete_names_the_commit_of_its_file() -> None:
+    changes = file_changes([commit(2, removes=[file("a")]), commit(5, removes=[file("b")])])
+    assert changes.removal == {"a": 2, "b": 5}
+
+
+def test_a_delete_after_a_move_names_the_newest_commit_it_can_be() -> None:
+    moves = [commit(2, [file("b", version=2)], [file("a")]), commit(4, [file("c", version=4)], [file("b", version=2)])]
+    assert file_changes(moves).removal["a"] == 4

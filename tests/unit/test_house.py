@@ -1,0 +1,57 @@
+"""The house of DESIGN section 6: who may import whom, and docstrings whose examples are true."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "dbt" / "adapters" / "streamspark"
+OWN = "dbt.adapters.streamspark"
+# each may import itself and what stands after it
+FLOORS = ("consume", "streams", "changes", "ingest")
+FILES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
+
+
+def imports(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse((PACKAGE / file).read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield str(node.module)
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if file.parts[0] in FLOORS], ids=str)
+def test_the_inner_rooms_import_no_dbt(file: Path) -> None:
+    foreign = [name for name in imports(file) if name.split(".")[0].startswith("dbt") and not name.startswith(OWN)]
+    assert foreign == []
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if file.parts[0] in FLOORS], ids=str)
+def test_arrows_point_one_way(file: Path) -> None:
+    above = FLOORS[: FLOORS.index(file.parts[0])]
+    assert [name for name in imports(file) if name.removeprefix(f"{OWN}.").split(".")[0] in above] == []
+
+
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_no_file_is_two_things(file: Path) -> None:
+    assert len((PACKAGE / file).read_text().splitlines()) <= 500
+
+
+@pytest.mark.parametrize("file", [f for f in FILES if ">>>" in (PACKAGE / f).read_text()], ids=str)
+def test_examples_in_docstrings(file: Path) -> None:
+    module = importlib.import_module(".".join((OWN, *file.with_suffix("").parts)))
+    result = doctest.testmod(module)
+    assert result.attempted > 0 and result.failed == 0
+
+
+def test_a_notebook_loads_no_dbt() -> None:
+    loaded = "print([m for m in sys.modules if m in ('dbt.cli', 'dbt.adapters.base')])"
+    code = f"import {OWN}.changes, {OWN}.consume.commit, sys; {loaded}"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
