@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.changes.file_changes import ADDED_ONLY, EMPTY, INITIAL_ROWS, MINIMIZE, REMOVED_ONLY
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.read import plan_shape, read_interval
+from dbt.adapters.streamspark.changes.view_sql import view_sql
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidInterval, InvalidStreamConfig, StaleSource
 from tests.spark.jobs import jobs_of
 
@@ -81,6 +82,19 @@ class TestShapes:
         assert changes(spark, name, 1, "id") == [("insert", 2), ("insert", 3)]
         assert changes(spark, name, 1, "id", mode="append_only") == [("insert", 2), ("insert", 3)]
         assert changes(spark, name, 1, "id", mode="insert_only") == [("insert", 2), ("insert", 3)]
+
+    @pytest.mark.parametrize("extra", ["", " tblproperties ('delta.enableDeletionVectors' = 'true')"])
+    def test_insert_only_needs_neither_row_tracking_nor_deletion_vectors(
+        self, spark: SparkSession, sql: Any, extra: str
+    ) -> None:
+        name = table(sql, f"landed_{len(extra)}", extra=f"using delta{extra}")
+        sql(f"insert into {name} values (1, 'a'), (1, 'a'), (2, null)")
+        log = TableLog(spark, name)
+        read = [read_interval(spark, log, 0, 1, mode="insert_only").dataframe for _ in range(2)]
+        ids = [sorted(row["_row_id"] for row in frame.collect()) for frame in read]
+        assert ids[0] == ids[1] and len(set(ids[0])) == 3
+        viewed = spark.sql(view_sql(log, name, 0, mode="insert_only")).collect()
+        assert sorted(row["_row_id"] for row in viewed) == ids[0]
 
 
 class TestFilesAndLogs:

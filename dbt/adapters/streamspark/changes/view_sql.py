@@ -18,7 +18,7 @@ from dbt.adapters.streamspark.changes.log_sql import commit_times_sql, file_acti
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.changes.minimise import minimise
 from dbt.adapters.streamspark.changes.projection import Projection, literal
-from dbt.adapters.streamspark.changes.readers.insert_only import ROW_ID as FILE_ROW_ID
+from dbt.adapters.streamspark.changes.readers.insert_only import file_row_id
 from dbt.adapters.streamspark.changes.rows import IMAGE_VERSION, data_struct, row_id, side_columns
 from dbt.adapters.streamspark.changes.unique_rows import unique_rows
 
@@ -69,7 +69,8 @@ def _side(interval: Interval, relation: str, extra: str) -> str:
 
 def _initial_rows(interval: Interval, table: str, tracked: bool) -> str:
     version = IMAGE_VERSION if tracked else f"({_newest(interval)})"
-    return _inserts(interval, table, version, row_id(interval) if tracked else FILE_ROW_ID, interval.projection.filter)
+    row = row_id(interval) if tracked else file_row_id(interval)
+    return _inserts(interval, table, version, row, interval.projection.filter)
 
 
 def _inserts(interval: Interval, relation: str, version: str, row: str, where: str) -> str:
@@ -116,7 +117,7 @@ def _insert_only(interval: Interval, table: str) -> str:
     version = lookup_sql("file", "v", adds, "_metadata.file_name")
     check = f"(select count({unclear}) from {adds}) = 0"
     where = f"{version} is not null and {check} and ({interval.projection.filter})"
-    return _inserts(interval, table, version, FILE_ROW_ID, where)
+    return _inserts(interval, table, version, file_row_id(interval), where)
 
 
 def _removed_version(interval: Interval) -> str:

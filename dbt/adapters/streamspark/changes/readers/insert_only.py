@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 from pyspark.sql import DataFrame
 
 from dbt.adapters.streamspark.changes.epochs import epochs
-from dbt.adapters.streamspark.changes.interval import Interval
+from dbt.adapters.streamspark.changes.interval import TRACKING, Interval
 from dbt.adapters.streamspark.changes.log import Action, Commit
-from dbt.adapters.streamspark.changes.projection import literal
+from dbt.adapters.streamspark.changes.projection import literal, quoted
 from dbt.adapters.streamspark.changes.rows import data_struct, union
 
-ROW_ID = "md5(concat(_metadata.file_name, ':', _metadata.row_index))"
+PLACE = "md5(concat(_metadata.file_name, ':', _metadata.row_index))"
 
 Arrival = tuple[int, Action]
 
@@ -32,9 +33,24 @@ def untracked_inserts(interval: Interval, frame: DataFrame, version: str) -> Dat
         "'insert' as __type",
         f"cast({version} as bigint) as __version",
         f"cast({version} as bigint) as __image",
-        f"{ROW_ID} as __row",
+        f"{file_row_id(interval)} as __row",
         f"{data_struct(interval)} as __data",
     )
+
+
+def file_row_id(interval: Interval) -> str:
+    """SQL of a row's id where rows are not tracked: its place in its file. Delta tells the place only of tables
+    with deletion vectors or row tracking; elsewhere the id is the row's content and a count of its like."""
+    if _tells_places(interval.log.snapshot(interval.end)):
+        return PLACE
+    content = f"to_json(struct({', '.join(quoted(name) for name in interval.schemas.columns)}))"
+    nth = f"row_number() over (partition by _metadata.file_name, {content} order by _metadata.file_name)"
+    return f"md5(concat(_metadata.file_name, ':', {nth}, ':', {content}))"
+
+
+def _tells_places(snapshot: Any) -> bool:
+    configuration = json.loads(snapshot.metadata().json())["metaData"]["configuration"]
+    return configuration.get(TRACKING) == "true" or "deletionVectors" in str(snapshot.protocol().json())
 
 
 def _inserts(interval: Interval, schema_version: int, arrived: Sequence[Arrival]) -> DataFrame:
