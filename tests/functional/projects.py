@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from dbt.tests.util import run_dbt_and_capture
+from pyspark.sql import SparkSession
+
 from dbt.adapters.streamspark.changes.log import Commit, TableLog
 from dbt.adapters.streamspark.streams.catalog import find_stream
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
-from dbt.tests.util import run_dbt_and_capture
-from pyspark.sql import SparkSession
 
 SOURCES = """
 version: 2

@@ -54,7 +54,7 @@ models:
 
     def test_kept_by_another_run(self, world: World) -> None:
         before = world.stream("s")
-        result, log = run_logged("run")
+        result, _log = run_logged("run")
         assert "kept at version" in result["s"].message
         assert world.stream("s") == before
 
@@ -81,7 +81,7 @@ models:
     def test_other_reactions_to_a_change(self, world: World, reaction: str, passes: bool) -> None:
         before = world.stream("s")
         world.model("s.sql", stream(f"on_configuration_change='{reaction}'"))
-        results, log = run_logged("run", passes=passes)
+        _results, log = run_logged("run", passes=passes)
         assert world.stream("s") == before
         assert ("stays as it was" in log) == passes
         assert ("on_configuration_change is 'fail'" in log) != passes
