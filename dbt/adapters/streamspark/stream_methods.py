@@ -25,6 +25,7 @@ from dbt.adapters.streamspark.consume.commit import commit
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.keep_alive import keep_alive
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner, Stream
+from dbt.adapters.streamspark.errors import ConsumptionRefused
 from dbt.adapters.streamspark.literals import literal
 from dbt.adapters.streamspark.report import committed, left_out, nothing_new
 from dbt.adapters.streamspark.spark_errors import as_sql_error
@@ -120,7 +121,7 @@ class StreamMethods(metaclass=AdapterMeta):
         with self._errors(f"{model['unique_id']}: stream {relation.render()}"):
             spark, name = self.spark(), relation.render()
             stream = Stream(name, find_stream(spark, name))
-            if not consumes(model):
+            if not self._consumes(model):
                 return self.planner.peek(spark, stream)
             consumer = Consumer(
                 consumer_name(model["unique_id"]), target.render(), get_invocation_id(), rebuild, target_is_table
@@ -129,6 +130,14 @@ class StreamMethods(metaclass=AdapterMeta):
                 self.planner.read_nothing(spark, consumer)
                 return NOTHING.format(name)
             return self.planner.read(spark, consumer, stream)
+
+    def _consumes(self, model: Mapping[str, Any]) -> bool:
+        try:
+            return consumes(model)
+        except ConsumptionRefused as error:
+            if model["config"].get("incremental_strategy") == "microbatch":
+                say(str(error))  # dbt keeps the error of a batch to itself
+            raise
 
     def _plan(self, model: Mapping[str, Any]) -> Plan | None:
         return self.planner.plan(consumer_name(model["unique_id"]), get_invocation_id())
