@@ -41,6 +41,7 @@ def test_start(raw: dict[str, Any], start: StartPoint) -> None:
         ({"enable_tracking": 1}, "enable_tracking = 1 is neither true nor false"),
         ({"on_configuration_change": "ignore"}, "Allowed: apply, continue, fail"),
         ({"on_stale": "skip"}, "Allowed: fail"),
+        ({"on_stale": "rebase"}, "on_stale = 'rebase' comes later"),
         ({"max_data_extension_days": -1}, "max_data_extension_days = -1 is no whole number of days"),
         ({"unique_key": []}, "unique_key = [] names no column"),
         ({"unique_key": [1]}, "unique_key = [1] is no column name"),

@@ -11,8 +11,11 @@ from dbt.adapters.streamspark.connections import StreamsparkResponse, response
 from dbt.adapters.streamspark.consume.commit import Outcome
 from dbt.adapters.streamspark.consume.consumption import StreamRead
 from dbt.adapters.streamspark.consume.planner import Plan
+from dbt.adapters.streamspark.spark_errors import SqlError
 from dbt.adapters.streamspark.streams.left_out import rows_at
 from dbt.adapters.streamspark.streams.source import open_source
+
+TWO_IMAGES = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 
 
 @dataclass
@@ -41,6 +44,18 @@ def nothing_new(plan: Plan) -> tuple[str, ConsumptionResponse]:
     made = _response(plan, {"affected": 0}, None)
     made._message = "OK nothing new"
     return f"{plan.consumer.target}: nothing new in {_reads(plan)}", made
+
+
+def explained(error: SqlError) -> SqlError:
+    """The error with what it most likely means for a consumer of streams."""
+    if error.condition == TWO_IMAGES:
+        hint = (
+            "An update comes as two rows, the old and the new image. Leave the old ones out (where _change_type <> "
+            "'update_preimage'; `METADATA$ACTION` <> 'DELETE' or not `METADATA$ISUPDATE`; __change_type <> "
+            "'UPDATE_BEFORE'), or use incremental_strategy='apply_changes'."
+        )
+        return type(error)(f"{error}\n{hint}", error.condition, error.state)
+    return error
 
 
 def row_counts(found: dict[str, int] | None) -> dict[str, int]:

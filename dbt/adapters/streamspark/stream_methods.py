@@ -27,7 +27,7 @@ from dbt.adapters.streamspark.consume.keep_alive import keep_alive
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner, Stream
 from dbt.adapters.streamspark.errors import ConsumptionRefused
 from dbt.adapters.streamspark.literals import literal
-from dbt.adapters.streamspark.report import committed, left_out, nothing_new
+from dbt.adapters.streamspark.report import committed, explained, left_out, nothing_new
 from dbt.adapters.streamspark.spark_errors import as_sql_error
 from dbt.adapters.streamspark.streams.catalog import find_stream, properties
 from dbt.adapters.streamspark.streams.config import StreamConfig, parse_config
@@ -65,7 +65,7 @@ class StreamMethods(metaclass=AdapterMeta):
             try:
                 yield
             except (PySparkException, Py4JError) as error:
-                raise as_sql_error(error) from error
+                raise explained(as_sql_error(error)) from error
 
     # streams
 
@@ -209,6 +209,15 @@ class StreamMethods(metaclass=AdapterMeta):
         with self._errors(sql):
             schema = self.spark().sql(sql).schema
             return [Column(field.name, field.dataType.simpleString()) for field in schema.fields]
+
+    @available.parse(lambda *args, **kwargs: {"table": None, "columns": {}})
+    def comments_of(self, name: str) -> dict[str, Any]:
+        """The comment of a `table`, and by name those of its `columns`; None where there is none."""
+        with self._errors(f"describe {name}"):
+            rows = self.spark().sql(f"describe extended {name}").where("col_name = 'Comment'").collect()
+            fields = self.spark().table(name).schema.fields
+            columns = {field.name: (field.metadata or {}).get("comment") for field in fields}
+            return {"table": rows[-1]["data_type"] if rows else None, "columns": columns}
 
     @available.parse_none
     def set_conf(self, key: str, value: str) -> None:

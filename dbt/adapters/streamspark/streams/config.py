@@ -13,9 +13,9 @@ from dbt.adapters.streamspark.changes.read import MODES
 from dbt.adapters.streamspark.errors import InvalidStreamConfig
 
 ON_CONFIGURATION_CHANGE = ("apply", "continue", "fail")
-ON_STALE = ("fail", "full_refresh", "rebase")
+ON_STALE = ("fail",)
+LATER = {"on_stale": ("full_refresh", "rebase")}
 POINTS = ("version", "timestamp", "stream")
-DEFAULT_EXTENSION_DAYS = 14
 DBT_KEYS = frozenset({"on_schema_change", "begin", "meta", "full_refresh", "full-refresh"})
 
 
@@ -45,7 +45,7 @@ class StreamConfig:
     metadata_columns: str = "delta"
     on_configuration_change: str = "apply"
     on_stale: str = "fail"
-    max_data_extension_days: int = DEFAULT_EXTENSION_DAYS
+    max_data_extension_days: int = 0
     enable_tracking: bool | None = None
 
 
@@ -76,6 +76,8 @@ def _check_keys(given: Mapping[str, Any], stream: str) -> None:
 
 
 def _checked(stream: str, key: str, value: Any) -> Any:
+    if value in LATER.get(key, ()):
+        raise InvalidStreamConfig(f"stream {stream}: {key} = {value!r} comes later. Leave {key} out.")
     try:
         return CHECKS[key](value)
     except ValueError as error:

@@ -57,6 +57,6 @@ def _check_strategy(model: Mapping[str, Any]) -> None:
 
 def _refused(model: Mapping[str, Any], materialized: str, why: str) -> ConsumptionRefused:
     return ConsumptionRefused(
-        f"{model['unique_id']} is materialized as {materialized} and cannot consume a stream: {why}. Use materialized='incremental' "
-        "or 'table', or look at the pending changes with ref() instead of stream()."
+        f"{model['unique_id']} is materialized as {materialized} and cannot consume a stream: {why}. "
+        "Use materialized='incremental' or 'table', or look at the pending changes with ref() instead of stream()."
     )

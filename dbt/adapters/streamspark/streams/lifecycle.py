@@ -16,6 +16,7 @@ from dbt.adapters.streamspark.streams.catalog import find_stream
 from dbt.adapters.streamspark.streams.config import NOW, StreamConfig
 from dbt.adapters.streamspark.streams.definition import StreamDefinition, altered, differences, new_definition
 from dbt.adapters.streamspark.streams.reading import stream_view_sql
+from dbt.adapters.streamspark.streams.retention import extend_retention
 from dbt.adapters.streamspark.streams.source import open_source
 from dbt.adapters.streamspark.streams.start import resolve_start
 from dbt.adapters.streamspark.streams.tracking import ensure_tracking
@@ -70,6 +71,7 @@ class StreamModel:
         tracked = self.config.mode != "insert_only"
         if tracked:
             ensure_tracking(log, self.config.enable_tracking, self.name)
+        extend_retention(log, self.config.max_data_extension_days)
         start = resolve_start(log, self.config.start, self._lookup, tracked)
         definition = new_definition(self.config, query, start)
         return StreamChange(action, definition, stream_view_sql(log, definition))
@@ -89,11 +91,16 @@ class StreamModel:
         return find_stream(self.spark, other if "." in other or not schema else f"{schema}.{other}")
 
     def _kept(self, query: BaseQuery, existing: StreamDefinition) -> StreamChange:
-        log = open_source(self.spark, self.name, existing.start)
-        self._check_same_table(query, log, existing.start)
         wanted = altered(existing, self.config, query)
-        notes = self._start_notes(existing)
         changed = differences(existing, wanted)
+        try:
+            log = open_source(self.spark, self.name, existing.start)
+        except StaleSource:  # its consumers may be far ahead: they go on, only the view cannot
+            if changed:
+                raise
+            return StreamChange(KEEP, existing, None)
+        self._check_same_table(query, log, existing.start)
+        notes = self._start_notes(existing)
         if not changed:
             return self._view(KEEP, log, existing, notes)
         told = "; ".join(f"{key}: {old!r} -> {new!r}" for key, (old, new) in changed.items())
@@ -127,7 +134,7 @@ class StreamModel:
     def _view(self, action: str, log: TableLog, stream: StreamDefinition, notes: tuple[str, ...]) -> StreamChange:
         try:
             return StreamChange(action, stream, stream_view_sql(log, stream), notes)
-        except StaleSource as error:  # its consumers may be far ahead: they go on, only the view cannot
+        except StaleSource:  # the offset is in the log still, but the snapshot of that version is not
             if action == ALTER:
                 raise
-            return StreamChange(KEEP, stream, None, (*notes, f"cannot be peeked at from its start any more: {error}"))
+            return StreamChange(KEEP, stream, None, notes)

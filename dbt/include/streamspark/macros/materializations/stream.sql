@@ -48,5 +48,6 @@
 
 
 {% macro stream_kept(change) -%}
-  {%- do store_raw_result('main', message='kept at ' ~ change.definition.position, code='OK', rows_affected=none) -%}
+  {%- set cleaned = ', which its table cleaned away since' if change.sql is none else '' -%}
+  {%- do store_raw_result('main', message='kept at ' ~ change.definition.position ~ cleaned, code='OK', rows_affected=none) -%}
 {%- endmacro %}
