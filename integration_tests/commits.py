@@ -19,7 +19,8 @@ def rows_written(spark: SparkSession, table: str, after: int) -> str:
 def _rows_of(commit: Row) -> str:
     metrics = {name: int(value) for name, value in commit["operationMetrics"].items() if value.isdigit()}
     if commit["operation"] != "MERGE":
-        metrics = {"numTargetRowsInserted": metrics.get("numOutputRows", 0)}
+        copied = metrics.get("numCopiedRows", 0)  # rows of a rewritten file that REPLACE WHERE leaves alone
+        metrics = {"numTargetRowsInserted": metrics.get("numOutputRows", 0) - copied}
     kinds = (("+", "Inserted"), ("~", "Updated"), ("-", "Deleted"))
     counts = ((sign, metrics.get(f"numTargetRows{kind}", 0)) for sign, kind in kinds)
     return " ".join(f"{sign}{count:,}" for sign, count in counts if count) or "0"

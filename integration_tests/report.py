@@ -1,9 +1,11 @@
 """What the demo prints."""
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from rebuild import Difference
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -23,11 +25,13 @@ def step(title: str) -> Iterator[Callable[[int, int, str], None]]:
         TextColumn("[dim]{task.fields[now]}"),
         console=console,
         transient=True,
+        disable=not console.is_terminal,
     )
+    started = time.monotonic()
     with bar:
         task = bar.add_task(title, total=None, now="")
         yield lambda done, total, now: bar.update(task, completed=done, total=total, now=now)
-        seconds = bar.tasks[task].elapsed or 0
+    seconds = time.monotonic() - started
     console.print(f"  {title:<44} [dim]{seconds:5.1f} s")
 
 
@@ -45,8 +49,10 @@ def show_rounds(changed: dict[str, list[str]]) -> None:
     table = Table(
         "consumer",
         *(f"round {n}" for n in range(1, rounds + 1)),
-        title="Rows each consumer's commit wrote (+ inserted, ~ updated, - deleted)",
+        title="Rows that each consumer's commit inserted (+), updated (~), deleted (-)",
         title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
     )
     for consumer, cells in changed.items():
         table.add_row(consumer, *cells)
@@ -59,8 +65,10 @@ def show_checks(found: dict[str, Difference]) -> None:
     table = Table(
         "consumer",
         *("rows", "missing", "surplus", "equals a full rebuild"),
-        title="Against a full rebuild from the archive (EXCEPT ALL both ways)",
+        title="Each consumer against a full rebuild from the archive, row by row",
         title_justify="left",
+        title_style="bold",
+        box=SIMPLE_HEAD,
     )
     for consumer, one in found.items():
         verdict = "[green]yes" if one.is_none else "[bold red]NO"
