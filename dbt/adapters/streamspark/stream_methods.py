@@ -19,6 +19,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.interval import TRACKING
 from dbt.adapters.streamspark.connections import StreamsparkResponse, say
 from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges, Column
 from dbt.adapters.streamspark.consume.commit import commit
@@ -34,12 +35,14 @@ from dbt.adapters.streamspark.streams.config import StreamConfig, parse_config
 from dbt.adapters.streamspark.streams.consumers import consumer_name, consumes
 from dbt.adapters.streamspark.streams.definition import from_properties
 from dbt.adapters.streamspark.streams.lifecycle import StreamChange, StreamModel
+from dbt.adapters.streamspark.streams.retention import FILE_RETENTION, LOG_RETENTION
 
 # what --empty and --sample make of a ref: a stream reads nothing when it is made, so it is made as always
 NARROWED = re.compile(
     r"\(select \* from (\S+) where (?:false limit 0|\S+ >= '[^']*' and \S+ < '[^']*')\)"
     r"(?: _dbt_(?:limit|et_filter)_subq_\S+)?"
 )
+KEPT_PROPERTIES = (TRACKING, FILE_RETENTION, LOG_RETENTION)
 NOTHING = "(select * from {} where false limit 0)"
 
 
@@ -100,6 +103,13 @@ class StreamMethods(metaclass=AdapterMeta):
     def literal(self, value: Any) -> str:
         """A value as a Spark SQL literal."""
         return literal(value)
+
+    @available.parse(lambda *args, **kwargs: {})
+    def kept_properties(self, name: str) -> dict[str, str]:
+        """The properties of a table that have to outlive its being made again, {} when there is no such table."""
+        with self._errors(f"properties of {name}"):
+            found = properties(self.spark(), name) or {}
+            return {key: found[key] for key in KEPT_PROPERTIES if key in found}
 
     # consumers
 

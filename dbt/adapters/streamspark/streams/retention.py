@@ -7,6 +7,8 @@ from typing import Any
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.streams.names import table_sql
 
+FILE_RETENTION = "delta.deletedFileRetentionDuration"
+LOG_RETENTION = "delta.logRetentionDuration"
 DAY = 24 * 60 * 60 * 1000
 
 
@@ -28,8 +30,6 @@ def _retention(log: TableLog) -> dict[str, int]:
     jvm: Any = log.spark._jvm
     metadata = log.snapshot().metadata()
     return {
-        "delta.deletedFileRetentionDuration": int(
-            jvm.org.apache.spark.sql.delta.DeltaLog.tombstoneRetentionMillis(metadata)
-        ),
-        "delta.logRetentionDuration": int(log.java.deltaRetentionMillis(metadata)),
+        FILE_RETENTION: int(jvm.org.apache.spark.sql.delta.DeltaLog.tombstoneRetentionMillis(metadata)),
+        LOG_RETENTION: int(log.java.deltaRetentionMillis(metadata)),
     }
