@@ -81,6 +81,4 @@ def _stats(described: Description) -> dict[str, StatsItem]:
     text = described.details.get("Statistics")
     flat = SparkColumn.convert_table_stats(text)
     names = [key.split(":")[1] for key in flat if key.endswith(":value")]
-    return {
-        name: StatsItem(id=name, label=name, value=flat[f"stats:{name}:value"], include=True) for name in names
-    }
+    return {name: StatsItem(id=name, label=name, value=flat[f"stats:{name}:value"], include=True) for name in names}
