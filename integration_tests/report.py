@@ -53,6 +53,7 @@ def show_rounds(changed: dict[str, list[str]]) -> None:
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,
+        pad_edge=False,
     )
     for consumer, cells in changed.items():
         table.add_row(consumer, *cells)
@@ -69,6 +70,7 @@ def show_checks(found: dict[str, Difference]) -> None:
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,
+        pad_edge=False,
     )
     for consumer, one in found.items():
         verdict = "[green]yes" if one.is_none else "[bold red]NO"
