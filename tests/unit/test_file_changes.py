@@ -62,9 +62,11 @@ def test_a_restated_file_is_no_change() -> None:
     assert file_changes([commit(2, [file("a", data=False)], [file("a", data=False)])]).shape == EMPTY
 
 
-def test_compaction_is_a_rewrite() -> None:
-    changes = file_changes([commit(2, [file("b", data=False, version=2)], [file("a", data=False)])])
-    assert (changes.shape, changes.may_be_carried("b")) == (MINIMIZE, True)
+def test_compaction_is_a_rewrite_where_something_else_changed() -> None:
+    compaction = commit(2, [file("b", data=False, version=2)], [file("a", data=False)])
+    assert file_changes([compaction]).shape == EMPTY
+    changes = file_changes([compaction, commit(3, [file("c", version=3)])])
+    assert (changes.shape, changes.may_be_carried("b"), changes.may_be_carried("c")) == (MINIMIZE, True, False)
 
 
 def test_restore_makes_every_file_suspect() -> None:

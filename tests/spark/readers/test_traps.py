@@ -71,6 +71,7 @@ class TestShapes:
         sql(f"optimize {name} zorder by (id)")
         sql(f"reorg table {name} apply (purge)")
         assert newest(spark, name) > start
+        assert plan_shape(TableLog(spark, name), start, newest(spark, name)) == EMPTY
         assert changes(spark, name, start, "id") == []
 
     def test_the_insert_of_a_row_that_optimize_moved_is_read_once(self, spark: SparkSession, sql: Any) -> None:

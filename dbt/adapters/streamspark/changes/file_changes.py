@@ -58,7 +58,10 @@ class FileChanges:
 
 
 def file_changes(commits: Sequence[Commit]) -> FileChanges:
-    """The net file changes of consecutive commits, oldest first."""
+    """The net file changes of consecutive commits, oldest first. Commits that all say that they change no data
+    (compaction, statistics, row tracking backfill) are no change."""
+    if not any(action["dataChange"] for commit in commits for action in (*commit.adds, *commit.removes)):
+        return FileChanges()
     seen: dict[FileKey, _Seen] = {}
     for commit in commits:
         _record(commit, seen)
