@@ -19,7 +19,7 @@ from tests.spark.readers import expected
 from tests.spark.readers.expected import Change
 from tests.spark.readers.table_program import COLUMNS, OPERATIONS, TableProgram
 
-EXAMPLES = int(os.environ.get("STREAMSPARK_EXAMPLES", "8"))
+EXAMPLES = int(os.environ.get("STREAMSPARK_EXAMPLES", "6"))
 
 PROPERTIES = st.fixed_dictionaries(
     {"delta.enableDeletionVectors": st.sampled_from(["true", "false"]), "delta.enableChangeDataFeed": st.just("true")},
