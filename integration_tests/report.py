@@ -49,7 +49,7 @@ def show_rounds(changed: dict[str, list[str]]) -> None:
     table = Table(
         "consumer",
         *(f"round {n}" for n in range(1, rounds + 1)),
-        title="Rows that each consumer's commit inserted (+), updated (~), deleted (-)",
+        title="Rows inserted (+), updated (~), deleted (-)",
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,
@@ -66,7 +66,7 @@ def show_checks(found: dict[str, Difference]) -> None:
     table = Table(
         "consumer",
         *("rows", "missing", "surplus", "equals a full rebuild"),
-        title="Each consumer against a full rebuild from the archive, row by row",
+        title="Compared with a full rebuild, row by row",
         title_justify="left",
         title_style="bold",
         box=SIMPLE_HEAD,
