@@ -3,7 +3,7 @@ table of the loader is read. The change logs are told from the board at the clos
 """
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from itertools import pairwise
 
 import history
@@ -46,10 +46,12 @@ def expected(rounds: list[date]) -> dict[str, str]:
 
 
 def changes_between(before: date | None, day: date, columns: str) -> str:
-    """Net changes of the board between the close of two days, paired by the flight's key."""
+    """Net changes of the board between the close of two days, paired by the flight's key. Flights of days
+    before the first are settled: their rows are the same at both."""
     if before is None:
         return f"select {columns}, 'insert' as _change_type from ({history.flights_at(day)})"
-    old, new = history.flights_at(before), history.flights_at(day)
+    settled = before - timedelta(1)
+    old, new = history.flights_at(before, after=settled), history.flights_at(day, after=settled)
     both = f"({old}) old join ({new}) new on {SAME_FLIGHT} where struct(old.*) <=> struct(new.*) = false"
     old_only = f"({old}) old left anti join ({new}) new on {SAME_FLIGHT}"
     new_only = f"({new}) new left anti join ({old}) old on {SAME_FLIGHT}"
