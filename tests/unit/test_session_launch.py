@@ -65,6 +65,12 @@ def test_an_old_java_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -
         launch.check_java()
 
 
+def test_a_warehouse_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(LaunchError, match=r"warehouse directory \S+/file/inside cannot be written .*`warehouse_dir`"):
+        launch.check_writable(tmp_path / "file" / "inside")
+
+
 def test_a_jar_that_cannot_be_had_is_named(tmp_path: Path) -> None:
     log = tmp_path / "spark.log"
     log.write_text(

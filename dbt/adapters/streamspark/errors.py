@@ -13,6 +13,10 @@ class UnsupportedQuery(StreamsparkError):
     """The query holds an operator that has no rule; the message names it."""
 
 
+class InvalidQuery(StreamsparkError):
+    """Text that is no query, or one that Spark does not accept: a table that is not there, an ambiguous column."""
+
+
 class InvalidInterval(StreamsparkError):
     """An interval that ends before it starts, or names a version that does not exist."""
 
@@ -22,7 +26,11 @@ class StaleSource(StreamsparkError):
 
 
 class BrokenSource(StreamsparkError):
-    """The base table is gone, replaced by another of the same name, or lost its row tracking."""
+    """The base table is gone, replaced by another of the same name, lost its row tracking, or may not be read."""
+
+
+class MissingSource(BrokenSource):
+    """There is no such Delta table. Of all that a BrokenSource can be, only this may be taken for "gone"."""
 
 
 class OffsetUnknown(StreamsparkError):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from py4j.protocol import Py4JError
@@ -106,10 +107,10 @@ def running_session() -> SparkSession | None:
 def start(options: LaunchOptions, notify: Callable[[str], None] = print) -> SparkSession:
     """A new Spark session; `notify` gets the one line that is said while jars download.
 
-    Raises LaunchError when Java, a jar or the catalog cannot be had.
+    Raises LaunchError when Java, a jar, the warehouse directory or the catalog cannot be had.
     """
     check_java()
-    options.warehouse.mkdir(parents=True, exist_ok=True)
+    check_writable(options.warehouse)
     _silence_python()
     builder = builder_of(options)
     conf = SparkConf(loadDefaults=False).setAll(list(builder._options.items()))
@@ -120,6 +121,20 @@ def start(options: LaunchOptions, notify: Callable[[str], None] = print) -> Spar
     atexit.register(stop, session)
     _open_catalog(session, options)
     return session
+
+
+def check_writable(warehouse: Path) -> None:
+    """Makes the directory where there is none. Raises LaunchError when files cannot be written to it: the catalog
+    and Spark would say so in a hundred lines each."""
+    try:
+        warehouse.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=warehouse):
+            pass
+    except OSError as error:
+        raise LaunchError(
+            f"The warehouse directory {warehouse} cannot be written ({error.strerror or error}). Give the user that "
+            "dbt runs as write access to it, or name another directory with `warehouse_dir` in the profile."
+        ) from error
 
 
 def builder_of(options: LaunchOptions) -> Any:

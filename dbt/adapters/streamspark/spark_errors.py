@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
@@ -25,6 +26,7 @@ CONFLICT_CLASSES = (
     "DeltaConcurrentModificationException",
     "CommitFailedException",
 )
+DENIALS = ("Permission denied", "AccessControlException", "AccessDenied")
 
 
 class SqlError(StreamsparkError):
@@ -65,6 +67,17 @@ def is_conflict(error: BaseException) -> bool:
     return any(name.rsplit(".", 1)[-1] in CONFLICT_CLASSES for name in _class_names(error))
 
 
+def denial(error: BaseException) -> str | None:
+    """What the storage said when it refused access, None when it did not. Spark calls such a file not existing,
+    so the causes of the error are looked at, the last of them first.
+
+    >>> denial(PermissionError("Permission denied: /t")), denial(ValueError("no"))
+    ('Permission denied: /t', None)
+    """
+    said = [str(error), *(f"{cause.getClass().getName()}: {cause.getMessage()}" for cause in _causes(error))]
+    return next((text.split("\n")[0] for text in reversed(said) if any(mark in text for mark in DENIALS)), None)
+
+
 def _condition(error: BaseException) -> str | None:
     if isinstance(error, SqlError):
         return error.condition
@@ -92,6 +105,8 @@ def _state(error: BaseException) -> str | None:
 def _message(error: BaseException, condition: str | None) -> str:
     text = _java_message(error) if isinstance(error, Py4JJavaError) else str(error)
     text = text.split("\nJVM stacktrace:", 1)[0].strip()
+    denied = denial(error)
+    text = text if denied is None or denied in text else f"{text}\nCause: {denied}"
     return text if not condition or f"[{condition}]" in text else f"[{condition}] {text}"
 
 
@@ -101,9 +116,12 @@ def _java_message(error: Py4JJavaError) -> str:
 
 
 def _class_names(error: BaseException) -> list[str]:
-    names = [type(error).__name__]
-    java: Any = error.java_exception if isinstance(error, Py4JJavaError) else None
+    return [type(error).__name__, *(str(cause.getClass().getName()) for cause in _causes(error))]
+
+
+def _causes(error: BaseException) -> Iterator[Any]:
+    """The Java exception that `error` stands for, and its causes."""
+    java: Any = error.java_exception if isinstance(error, Py4JJavaError) else getattr(error, "_origin", None)
     while java is not None:
-        names.append(str(java.getClass().getName()))
+        yield java
         java = java.getCause()
-    return names

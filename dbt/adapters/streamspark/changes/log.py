@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import cached_property
 from typing import Any
 
 from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.errors import BrokenSource, StaleSource
+from dbt.adapters.streamspark.changes.denied import check_listable, denied
+from dbt.adapters.streamspark.errors import MissingSource, StaleSource
+from dbt.adapters.streamspark.spark_errors import denial
 
 Action = dict[str, Any]
 
@@ -45,7 +50,8 @@ class Commit:
 class TableLog:
     """One Delta table's log. `refresh()` sees commits made since; everything else reads what is asked for.
 
-    Raises BrokenSource when the name is no Delta table, StaleSource when a commit is cleaned away.
+    Raises MissingSource when the name is no Delta table, StaleSource when a commit is cleaned away, BrokenSource
+    when the storage denies access.
     """
 
     def __init__(self, spark: SparkSession, name: str):
@@ -55,10 +61,12 @@ class TableLog:
         self._jvm = jvm
         self._jspark = spark._jsparkSession
         self._none = jvm.scala.Option.empty()
-        self.java = self._open()
-        self._snapshot = self.java.update(False, self._none, self._none)
-        if self._snapshot.version() < 0:
-            raise BrokenSource(f"{name} is not a Delta table: nothing is committed at {self.path}")
+        with self._readable("its log"):
+            self.java = self._open()
+            self._snapshot = self.java.update(False, self._none, self._none)
+            if self._snapshot.version() < 0:
+                check_listable(spark, self.path)
+                raise MissingSource(f"{name} is not a Delta table: nothing is committed at {self.path}")
 
     def _open(self) -> Any:
         delta_log = self._jvm.org.apache.spark.sql.delta.DeltaLog
@@ -68,7 +76,7 @@ class TableLog:
             return delta_log.forTable(self._jspark, self._identifier())
         except Exception as error:
             if "NoSuchTable" in str(error) or "TABLE_OR_VIEW_NOT_FOUND" in str(error):
-                raise BrokenSource(f"table {self.name} does not exist") from error
+                raise MissingSource(f"table {self.name} does not exist") from error
             raise
 
     def _identifier(self) -> Any:
@@ -82,7 +90,8 @@ class TableLog:
         return parser.parseTableIdentifier(self.name)
 
     def refresh(self) -> TableLog:
-        self._snapshot = self.java.update(False, self._none, self._none)
+        with self._readable("its log"):
+            self._snapshot = self.java.update(False, self._none, self._none)
         return self
 
     @property
@@ -107,7 +116,8 @@ class TableLog:
         if version is None or version == self.version:
             return self._snapshot
         try:
-            return self.java.getSnapshotAt(version, self._none, self._none, False)
+            with self._readable(f"the log up to version {version}"):
+                return self.java.getSnapshotAt(version, self._none, self._none, False)
         except Py4JJavaError as error:
             raise self.gone(version) from error
 
@@ -133,11 +143,13 @@ class TableLog:
         return self.java.logPath().getFileSystem(self._hadoop_conf)
 
     def commit(self, version: int) -> Commit:
-        """The commit that made `version`. Raises StaleSource when its file is gone."""
+        """The commit that made `version`. Raises StaleSource when its file is gone, BrokenSource when it may not
+        be read."""
         path = self._path(self._log_path, f"{version:020d}.json")
         try:
-            lines = self._store.read(path, self._hadoop_conf)
-            modified = self._file_system.getFileStatus(path).getModificationTime()
+            with self._readable(f"the commit of version {version}"):
+                lines = self._store.read(path, self._hadoop_conf)
+                modified = self._file_system.getFileStatus(path).getModificationTime()
         except Py4JJavaError as error:
             if "FileNotFoundException" in str(error.java_exception.getClass().getName()):
                 raise self.gone(version) from error
@@ -150,7 +162,8 @@ class TableLog:
 
     def all_files(self, version: int) -> list[Action]:
         """The add actions of every file live at `version`. Costs a Spark job and grows with the table."""
-        files = self.snapshot(version).allFiles().toJSON().collectAsList()
+        with self._readable(f"the log up to version {version}"):
+            files = self.snapshot(version).allFiles().toJSON().collectAsList()
         return [json.loads(text) for text in files]
 
     def earliest_version(self) -> int:
@@ -160,8 +173,20 @@ class TableLog:
 
     def transactions(self) -> dict[str, int]:
         """Application id -> newest version, from the snapshot's state. Costs a Spark job: a last resort."""
-        pairs = self._jvm.scala.jdk.javaapi.CollectionConverters.asJava(self._snapshot.transactions())
+        with self._readable(f"the log up to version {self.version}"):
+            pairs = self._jvm.scala.jdk.javaapi.CollectionConverters.asJava(self._snapshot.transactions())
         return {str(app): int(version) for app, version in pairs.items()}
+
+    @contextmanager
+    def _readable(self, what: str) -> Iterator[None]:
+        """What is denied is no less there: never a StaleSource, whose way out loses changes."""
+        try:
+            yield
+        except (Py4JJavaError, PySparkException) as error:
+            said = denial(error)
+            if said is None:
+                raise
+            raise denied(self.name, what, said) from error
 
     def gone(self, version: int) -> StaleSource:
         return StaleSource(

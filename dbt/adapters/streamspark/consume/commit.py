@@ -12,7 +12,7 @@ from dbt.adapters.streamspark.consume import statements as texts
 from dbt.adapters.streamspark.consume.confs import consumption_confs
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.cursor import rewound
-from dbt.adapters.streamspark.consume.failures import is_conflict, stale_source
+from dbt.adapters.streamspark.consume.failures import is_conflict, source_failure
 from dbt.adapters.streamspark.consume.steps import step
 from dbt.adapters.streamspark.consume.target import open_target, refuse_target
 from dbt.adapters.streamspark.consume.user_metadata import read
@@ -54,8 +54,8 @@ def commit(
 
     When another run was first, `plan_again()` gives a new Consumption from the new cursor (with a new
     attempt), its intervals replace the old ones in the statements, and it is tried again: never the same
-    rows twice. Raises ConsumptionRefused, Fenced (after `tries`), StaleSource, OffsetUnknown, or what the
-    statement itself raises.
+    rows twice. Raises ConsumptionRefused, Fenced (after `tries`), StaleSource, BrokenSource, OffsetUnknown, or
+    what the statement itself raises.
     """
     texts.check(spark, consumption, statements)
     for number in range(1, tries + 1):
@@ -85,7 +85,7 @@ def _try(spark: SparkSession, consumption: Consumption, statements: Sequence[str
         result = _run(spark, consumption, statements[-1])
     except Exception as error:
         if not is_conflict(error):
-            raise stale_source(spark, error, consumption) or error from error
+            raise source_failure(spark, error, consumption) or error from error
         raise Overtaken(str(error).split("\n")[0]) from error
     step("verify")
     landed = _landed(spark, consumption, before)

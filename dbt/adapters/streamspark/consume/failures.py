@@ -1,4 +1,4 @@
-"""What a failed write means: another run was there first, or the source's files are gone."""
+"""What a failed write means: another run was there first, or the source's files are gone or may not be read."""
 
 from __future__ import annotations
 
@@ -14,14 +14,17 @@ from delta.exceptions import (
     MetadataChangedException,
     ProtocolChangedException,
 )
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.denied import check_listable, denied
 from dbt.adapters.streamspark.changes.frontier import TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.target import open_target
-from dbt.adapters.streamspark.errors import BrokenSource, StaleSource
+from dbt.adapters.streamspark.errors import BrokenSource, MissingSource, StaleSource, StreamsparkError
+from dbt.adapters.streamspark.spark_errors import denial
 
 CONFLICTS = (
     ConcurrentAppendException,
@@ -48,18 +51,37 @@ def is_conflict(error: Exception) -> bool:
     return isinstance(error, PySparkException) and error.getCondition() == "TABLE_OR_VIEW_ALREADY_EXISTS"
 
 
-def stale_source(spark: SparkSession, error: Exception, consumption: Consumption) -> StaleSource | None:
-    """The error to raise when `error` says that a data file of a source is missing, else None."""
+def source_failure(spark: SparkSession, error: Exception, consumption: Consumption) -> StreamsparkError | None:
+    """The error to raise when `error` says that a data file of a source is missing (StaleSource) or may not be
+    read (BrokenSource), else None."""
     text = str(error)
-    if not any(mark in text for mark in MISSING):
+    if denial(error) is None and not any(mark in text for mark in MISSING):
         return None
     match = DATA_FILE.search(text)
-    file = match.group() if match else ""
+    try:
+        return _of_file(spark, error, consumption, match.group() if match else "")
+    except BrokenSource as source_denied:
+        return source_denied
+
+
+def _of_file(spark: SparkSession, error: Exception, consumption: Consumption, file: str) -> StreamsparkError | None:
     tables = [(read, table) for read in consumption.reads for table in read.end.tables]
     owners = [(read, table) for read, table in tables if _holds(_source_path(spark, table), file)]
+    said = denial(error) or _unlistable(spark, file)
+    if said is not None:  # also of what is no file of a source, such as the target's directory
+        return denied(owners[0][1].name, f"the file {file}", said) if owners else None
     if not owners and _is_target(spark, consumption, file):
         return None
     return StaleSource(" ".join(_message(read, table, file) for read, table in owners or tables))
+
+
+def _unlistable(spark: SparkSession, file: str) -> str | None:
+    """Why the directory of `file` may not be looked into, None when it may be: then the file is gone indeed."""
+    try:
+        check_listable(spark, file.rpartition("/")[0] or "/")
+    except Py4JJavaError as error:
+        return denial(error)
+    return None
 
 
 def _holds(path: str | None, file: str) -> bool:
@@ -73,7 +95,7 @@ def _plain(path: str) -> str:
 def _source_path(spark: SparkSession, table: TableVersion) -> str | None:
     try:
         return TableLog(spark, table.name).path
-    except BrokenSource:  # gone as a whole; the message names it all the same
+    except MissingSource:  # gone as a whole; the message names it all the same
         return None
 
 

@@ -18,7 +18,7 @@ from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
 from dbt.adapters.streamspark.consume.pins import Pins
 from dbt.adapters.streamspark.consume.target import open_target
-from dbt.adapters.streamspark.errors import BrokenSource, OffsetUnknown
+from dbt.adapters.streamspark.errors import MissingSource, OffsetUnknown
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 from dbt.adapters.streamspark.streams.reading import read_stream, stream_shape
 from dbt.adapters.streamspark.streams.source import open_source
@@ -145,7 +145,7 @@ def _cursor(spark: SparkSession, consumer: Consumer, refreshed: bool = False) ->
 def _target(spark: SparkSession, consumer: Consumer) -> TableLog | None:
     try:
         return open_target(spark, consumer.target)
-    except BrokenSource:
+    except MissingSource:
         if consumer.rebuild:  # not a Delta table: the rebuild replaces it
             return None
         raise

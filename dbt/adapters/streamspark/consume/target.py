@@ -5,13 +5,13 @@ from __future__ import annotations
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.log import TableLog
-from dbt.adapters.streamspark.errors import BrokenSource, ConsumptionRefused
+from dbt.adapters.streamspark.errors import ConsumptionRefused, MissingSource
 
 TRANSACTION_RETENTION = "delta.setTransactionRetentionDuration"
 
 
 def open_target(spark: SparkSession, name: str) -> TableLog | None:
-    """The target's log, or None when there is no such table. Raises BrokenSource when it is not Delta."""
+    """The target's log, or None when there is no such table. Raises MissingSource when it is not Delta."""
     if name.startswith("delta.`"):
         return _open_path(spark, name)
     return TableLog(spark, name) if spark.catalog.tableExists(name) else None
@@ -20,7 +20,7 @@ def open_target(spark: SparkSession, name: str) -> TableLog | None:
 def _open_path(spark: SparkSession, name: str) -> TableLog | None:
     try:
         return TableLog(spark, name)
-    except BrokenSource:  # nothing committed at this path yet
+    except MissingSource:  # nothing committed at this path yet
         return None
 
 

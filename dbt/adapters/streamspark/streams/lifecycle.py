@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.log import TableLog
-from dbt.adapters.streamspark.errors import BrokenSource, InvalidStreamConfig, StaleSource
+from dbt.adapters.streamspark.errors import InvalidStreamConfig, MissingSource, StaleSource
 from dbt.adapters.streamspark.streams.analysed import check_analysed
 from dbt.adapters.streamspark.streams.base_query import BaseQuery, parse_base_query
 from dbt.adapters.streamspark.streams.catalog import find_stream
@@ -80,7 +80,7 @@ class StreamModel:
         check_analysed(self.spark, query.text)  # a view, or not there: says so
         try:
             return TableLog(self.spark, query.table)
-        except BrokenSource as error:
+        except MissingSource as error:
             raise InvalidStreamConfig(
                 f"stream {self.name}: table {query.table} is no Delta table; streams read Delta's log."
             ) from error
@@ -118,7 +118,7 @@ class StreamModel:
         """The model reads the table that the offset is an offset in; its name may have changed since."""
         try:
             wanted = TableLog(self.spark, query.table)
-        except BrokenSource:
+        except MissingSource:
             return  # renamed, and the model still has the old name
         if wanted.path != log.path:
             raise InvalidStreamConfig(

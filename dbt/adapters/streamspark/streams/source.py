@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
-from dbt.adapters.streamspark.errors import BrokenSource, StaleSource
+from dbt.adapters.streamspark.errors import BrokenSource, MissingSource, StaleSource
 from dbt.adapters.streamspark.spark_errors import as_sql_error
 from dbt.adapters.streamspark.streams.names import table_sql
 
@@ -16,17 +18,32 @@ from dbt.adapters.streamspark.streams.names import table_sql
 def open_source(spark: SparkSession, stream: str, since: Frontier) -> TableLog:
     """The log of the table that `since`, an offset of `stream`, is an offset in; its name is the one it has now.
 
-    Raises BrokenSource when the table is gone, or another one took its name, StaleSource when the log is cleaned
-    past the offset, and Spark's own errors (permission denied) as SqlError.
+    Raises BrokenSource when the table is gone, may not be read, or another one took its name, StaleSource when the
+    log is cleaned past the offset, and Spark's own errors as SqlError.
     """
     table = since.tables[0]
     log = _open(spark, table.name)
     if log is not None and is_same_table(log, table):
         return log
-    for other in _neighbours(spark, table.name):
-        if other.version >= table.version and is_same_table(other, table):
-            return other
-    raise _broken(stream, since, log)
+    renamed = _renamed(spark, table)
+    if renamed is None:
+        raise _broken(stream, since, log)
+    return renamed
+
+
+def _renamed(spark: SparkSession, table: TableVersion) -> TableLog | None:
+    """The table under the name that it has now. One that may not be read may be it: then that is the error."""
+    refused: BrokenSource | None = None
+    for name in _neighbours(spark, table.name):
+        try:
+            other = _open(spark, name)
+            if other is not None and is_same_table(other, table):
+                return other
+        except BrokenSource as error:
+            refused = error
+    if refused is not None:
+        raise refused
+    return None
 
 
 def is_same_table(log: TableLog, table: TableVersion) -> bool:
@@ -45,14 +62,14 @@ def is_same_table(log: TableLog, table: TableVersion) -> bool:
 def _open(spark: SparkSession, name: str) -> TableLog | None:
     try:
         return TableLog(spark, name)
-    except BrokenSource:  # no such table, or none of Delta's any more
+    except MissingSource:  # no such table, or none of Delta's any more
         return None
-    except Exception as error:
+    except (PySparkException, Py4JError) as error:
         raise as_sql_error(error) from error
 
 
-def _neighbours(spark: SparkSession, name: str) -> Iterator[TableLog]:
-    """The logs of the other Delta tables of the schema that `name` is in."""
+def _neighbours(spark: SparkSession, name: str) -> Iterator[str]:
+    """The other Delta tables of the schema that `name` is in."""
     schema, _, own = name.rpartition(".")
     if "`" in name and name.startswith("delta."):
         return
@@ -62,14 +79,13 @@ def _neighbours(spark: SparkSession, name: str) -> Iterator[TableLog]:
     for table in spark.catalog.listTables(database):
         if table.isTemporary or table.tableType == "VIEW" or table.name.lower() == own.strip("`").lower():
             continue
-        log = _open_delta(spark, f"{database}.{table.name}")
-        if log is not None:
-            yield log
+        if _is_delta(spark, f"{database}.{table.name}"):
+            yield f"{database}.{table.name}"
 
 
-def _open_delta(spark: SparkSession, name: str) -> TableLog | None:
+def _is_delta(spark: SparkSession, name: str) -> bool:
     detail = spark.sql(f"describe extended {table_sql(name)}").where("col_name = 'Provider'").first()
-    return _open(spark, name) if detail is not None and str(detail["data_type"]).lower() == "delta" else None
+    return detail is not None and str(detail["data_type"]).lower() == "delta"
 
 
 def _broken(stream: str, since: Frontier, found: TableLog | None) -> BrokenSource:
