@@ -1,4 +1,4 @@
-"""Counts the Spark jobs that a block of code runs."""
+"""Counts the Spark jobs that a block of code runs, or that the process has run."""
 
 from __future__ import annotations
 
@@ -26,3 +26,8 @@ def jobs_of(spark: SparkSession) -> Iterator[Jobs]:
         context._jsc.sc().listenerBus().waitUntilEmpty()
         jobs.count = len(context.statusTracker().getJobIdsForGroup(group))
         context._jsc.sc().clearJobGroup()
+
+
+def jobs_so_far(spark: SparkSession) -> int:
+    """The number of jobs that all threads have started; what dbt runs, it runs on a thread of its own."""
+    return int(spark.sparkContext._jsc.sc().dagScheduler().numTotalJobs())

@@ -224,7 +224,8 @@ class StreamMethods(metaclass=AdapterMeta):
     def comments_of(self, name: str) -> dict[str, Any]:
         """The comment of a `table`, and by name those of its `columns`; None where there is none."""
         with self._errors(f"describe {name}"):
-            rows = self.spark().sql(f"describe extended {name}").where("col_name = 'Comment'").collect()
+            described = self.spark().sql(f"describe extended {name}").collect()  # a filter would cost a Spark job
+            rows = [row for row in described if row["col_name"] == "Comment"]
             fields = self.spark().table(name).schema.fields
             columns = {field.name: (field.metadata or {}).get("comment") for field in fields}
             return {"table": rows[-1]["data_type"] if rows else None, "columns": columns}

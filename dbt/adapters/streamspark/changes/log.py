@@ -26,7 +26,7 @@ class Commit:
     """One version of a table, as its commit file says it.
 
     `adds` and `removes` are the file actions, `metadata` the table's new metadata or None,
-    `txns` maps application id to version, `timestamp` is the commit's time in UTC.
+    `txns` maps application id to version, `domains` domain to configuration, `timestamp` is the commit's time in UTC.
     """
 
     version: int
@@ -36,6 +36,7 @@ class Commit:
     removes: list[Action] = field(default_factory=list)
     metadata: Action | None = None
     txns: dict[str, int] = field(default_factory=dict)
+    domains: dict[str, str] = field(default_factory=dict)
 
     @property
     def operation(self) -> str:
@@ -214,4 +215,9 @@ def parse_commit(version: int, text: str, modified_ms: int) -> Commit:
         removes=[a["remove"] for a in actions if "remove" in a],
         metadata=next((a["metaData"] for a in actions if "metaData" in a), None),
         txns={a["txn"]["appId"]: int(a["txn"]["version"]) for a in actions if "txn" in a},
+        domains={a["domainMetadata"]["domain"]: a["domainMetadata"]["configuration"] for a in actions if _is_domain(a)},
     )
+
+
+def _is_domain(action: Action) -> bool:
+    return not action.get("domainMetadata", {"removed": True}).get("removed")

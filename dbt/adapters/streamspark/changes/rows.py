@@ -81,6 +81,11 @@ def inserts(interval: Interval, frame: DataFrame, version: str) -> DataFrame:
     return _one_sided(interval, frame, "insert", version)
 
 
+def nothing(interval: Interval) -> DataFrame:
+    """No rows, in the right columns, for no Spark job."""
+    return inserts(interval, interval.schemas.frame([], interval.end), "0L").where("false")
+
+
 def deletes(interval: Interval, frame: DataFrame, version: str) -> DataFrame:
     """Every row of `frame` as a delete."""
     return _one_sided(interval, frame, "delete", version)

@@ -7,6 +7,7 @@ Where plain SQL would give a wrong answer, the view raises and says how to read 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 from pyspark.sql.types import StructType
@@ -21,7 +22,9 @@ from dbt.adapters.streamspark.changes.projection import Projection, literal
 from dbt.adapters.streamspark.changes.readers.insert_only import file_row_id
 from dbt.adapters.streamspark.changes.rows import IMAGE_VERSION, data_struct, row_id, side_columns
 from dbt.adapters.streamspark.changes.unique_rows import unique_rows
+from dbt.adapters.streamspark.errors import StaleSource
 
+ROW_IDS, HIGHEST = "delta.rowTracking", "rowIdHighWaterMark"
 _NETTED = "with (deduplicationMode = 'dropCarryovers', computeUpdates = 'true')"
 
 
@@ -136,7 +139,17 @@ def _log_path(log: TableLog) -> str:
 
 
 def _high_water_mark(interval: Interval) -> int:
-    """The highest row id that was given out at the start."""
+    """The highest row id that was given out at the start, by the newest commit that gave any: its file costs no Spark
+    job, other than Delta's snapshot of that version."""
+    start = interval.start or 0
+    try:
+        commits = (interval.log.commit(version) for version in range(start, -1, -1))
+        return next((int(json.loads(c.domains[ROW_IDS])[HIGHEST]) for c in commits if ROW_IDS in c.domains), -1)
+    except StaleSource:  # cleaned away, as it was long before the start: then only the snapshot tells
+        return _high_water_mark_in_snapshot(interval)
+
+
+def _high_water_mark_in_snapshot(interval: Interval) -> int:
     row_ids = getattr(interval.log._jvm.org.apache.spark.sql.delta, "RowId$").__getattr__("MODULE$")
     mark = row_ids.extractHighWatermark(interval.log.snapshot(interval.start))
     return int(mark.get()) if mark.isDefined() else -1

@@ -84,8 +84,8 @@ def _neighbours(spark: SparkSession, name: str) -> Iterator[str]:
 
 
 def _is_delta(spark: SparkSession, name: str) -> bool:
-    detail = spark.sql(f"describe extended {table_sql(name)}").where("col_name = 'Provider'").first()
-    return detail is not None and str(detail["data_type"]).lower() == "delta"
+    rows = spark.sql(f"describe extended {table_sql(name)}").collect()
+    return any(row["col_name"] == "Provider" and str(row["data_type"]).lower() == "delta" for row in rows)
 
 
 def _broken(stream: str, since: Frontier, found: TableLog | None) -> BrokenSource:

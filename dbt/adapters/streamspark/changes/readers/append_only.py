@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from dbt.adapters.streamspark.changes.epochs import epochs
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.log import Action, Commit
-from dbt.adapters.streamspark.changes.rows import IMAGE_VERSION, ROW_ID, inserts, union
+from dbt.adapters.streamspark.changes.rows import IMAGE_VERSION, ROW_ID, inserts, nothing, union
 
 _FRESH = f"{ROW_ID} >= _metadata.base_row_id"
 
@@ -22,11 +22,6 @@ def append_only(interval: Interval) -> DataFrame:
         for version, files in inserted_files(interval.commits)
     ]
     return union(frames) if frames else nothing(interval)
-
-
-def nothing(interval: Interval) -> DataFrame:
-    """No rows, in the right columns, for no Spark job."""
-    return inserts(interval, interval.schemas.frame([], interval.end), "0L").where("false")
 
 
 def inserted_files(commits: Sequence[Commit]) -> list[tuple[int, list[Action]]]:

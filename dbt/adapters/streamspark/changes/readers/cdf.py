@@ -6,9 +6,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from dbt.adapters.streamspark.changes.file_changes import EMPTY
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.minimise import minimise
-from dbt.adapters.streamspark.changes.rows import data_struct, row_id
+from dbt.adapters.streamspark.changes.rows import data_struct, nothing, row_id
 from dbt.adapters.streamspark.changes.temp_relation import relations
 from dbt.adapters.streamspark.errors import BrokenSource, ConsumptionRefused
 
@@ -25,6 +26,8 @@ def cdf(interval: Interval) -> DataFrame:
             f"table {interval.log.name}: the cdf reader needs a unique_key, as the feed has no row ids"
         )
     _check_feed(interval)
+    if interval.shape == EMPTY:  # Delta refuses to read the feed of no commit at all
+        return nothing(interval)
     events = _events(interval)
     data = events.schema["__data"].dataType
     assert isinstance(data, StructType)

@@ -13,6 +13,7 @@ from dbt.adapters.streamspark.changes.rows import (
     changed_version,
     deletes,
     inserts,
+    nothing,
     pair,
     removed_version,
     side,
@@ -30,7 +31,7 @@ def endpoint_diff(interval: Interval) -> DataFrame:
     parts = [*_lone(interval, old, new, shared_old, shared_new)]
     if shared_old:
         parts.append(_paired(interval, shared_old, shared_new))
-    return union(parts) if parts else _nothing(interval)
+    return union(parts) if parts else nothing(interval)
 
 
 def _sides(interval: Interval) -> tuple[list[Action], list[Action]]:
@@ -78,7 +79,3 @@ def _without_carried(interval: Interval, new: DataFrame) -> DataFrame:
     if interval.unique_key or interval.files.restored is not None:
         return new
     return new.selectExpr("__row", "__rcv", "__changed", f"if(__rcv > {interval.start}, __data, null) as __data")
-
-
-def _nothing(interval: Interval) -> DataFrame:
-    return inserts(interval, interval.schemas.frame([], interval.end), "0").where("false")
