@@ -52,7 +52,7 @@ def read_interval(
     InvalidStreamConfig for an unknown mode, reader or dialect, or a column that a metadata column would hide.
     """
     interval = Interval(log, start, end, projection or Projection(), unique_key)
-    dialect = _known("metadata_columns", metadata_columns, DIALECTS)
+    dialect = known("metadata_columns", metadata_columns, DIALECTS)
     _check_columns(interval, dialect)
     rows = _rows(interval, mode, reader)
     times = _times(interval, dialect)
@@ -76,8 +76,8 @@ def _shape(interval: Interval, mode: str) -> str:
 
 
 def _rows(interval: Interval, mode: str, reader: str) -> DataFrame:
-    _known("mode", mode, dict.fromkeys(MODES))
-    read = _known("reader", reader, READERS)
+    known("mode", mode, dict.fromkeys(MODES))
+    read = known("reader", reader, READERS)
     if mode != "insert_only":
         interval.check_tracking()
     if interval.shape == INITIAL_ROWS:
@@ -95,7 +95,7 @@ def _times(interval: Interval, dialect: Dialect) -> CommitTimes:
     return commit_times(interval.commits)
 
 
-def _known(key: str, value: str, allowed: Mapping[str, T]) -> T:
+def known(key: str, value: str, allowed: Mapping[str, T]) -> T:
     if value not in allowed:
         raise InvalidStreamConfig(f"{key}: {value!r} is not known; use one of {', '.join(sorted(allowed))}")
     return allowed[value]

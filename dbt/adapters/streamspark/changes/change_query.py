@@ -1,0 +1,152 @@
+"""A query whose changes can be told: parsed once, asked for any interval (DESIGN.md section 4.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes.differentiate import RULES
+from dbt.adapters.streamspark.changes.differentiate.differentiation import END, START, Differentiation
+from dbt.adapters.streamspark.changes.differentiate.leaves import Leaf
+from dbt.adapters.streamspark.changes.differentiate.views import Views
+from dbt.adapters.streamspark.changes.ends import Point, resolve_end
+from dbt.adapters.streamspark.changes.file_changes import EMPTY, INITIAL_ROWS, MINIMIZE
+from dbt.adapters.streamspark.changes.frontier import Frontier
+from dbt.adapters.streamspark.changes.interval import Interval
+from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.changes.query.algebra import Opaque, Scan
+from dbt.adapters.streamspark.changes.query.base_tables import BaseTable, BaseTables
+from dbt.adapters.streamspark.changes.query.expanded import expanded
+from dbt.adapters.streamspark.changes.query.lower import lower
+from dbt.adapters.streamspark.changes.query.lowered import Lowered, as_opaque, lowered
+from dbt.adapters.streamspark.changes.query.lowering import Lowering
+from dbt.adapters.streamspark.changes.query.not_covered import NotCovered
+from dbt.adapters.streamspark.errors import InvalidInterval
+
+
+class ChangeQuery:
+    """A SELECT, or the name of a table or view. `tables` are the base tables, views being expanded.
+
+    Raises InvalidQuery for text that is no query or names what is not there, UnsupportedQuery.
+    """
+
+    def __init__(self, spark: SparkSession, sql_or_table: str):
+        self.spark = spark
+        found = BaseTables(spark)
+        self.text = expanded(found, sql_or_table)
+        self.tables: Mapping[str, BaseTable] = {table.token: table for table in found.tables}
+
+    @property
+    def logs(self) -> list[TableLog]:
+        return [table.log for table in self.tables.values()]
+
+    def frontier(self, point: Point) -> Frontier:
+        """One version per base table. Raises InvalidInterval."""
+        return resolve_end(self.logs, point)
+
+    def interval(self, start: Frontier | None, end: Frontier) -> QueryInterval:
+        return QueryInterval(self, start, end)
+
+
+@dataclass
+class QueryInterval:
+    """A query over (start, end]; `start` None is before everything: all rows at the end are inserts.
+
+    Raises InvalidInterval when it ends before it starts, StaleSource and BrokenSource as a table's interval does.
+    """
+
+    query: ChangeQuery
+    start: Frontier | None
+    end: Frontier
+
+    def __post_init__(self) -> None:
+        for log in self.query.logs:
+            start, end = self._version(self.start, log), self._version(self.end, log)
+            if start is not None and end is not None and start > end:
+                raise InvalidInterval(f"table {log.name}: the interval ends ({end}) before it starts ({start})")
+
+    @staticmethod
+    def _version(frontier: Frontier | None, log: TableLog) -> int | None:
+        """By id or, after CREATE OR REPLACE, by name: whoever resolved the frontier looked at the commit."""
+        if frontier is None:
+            return None
+        if log.table_id in frontier:
+            return frontier[log.table_id]
+        return next(table.version for table in frontier.tables if table.name == log.name)
+
+    @cached_property
+    def leaves(self) -> dict[str, Leaf]:
+        """Every base table's interval, with all of its columns, by token."""
+        return {token: self._leaf(table) for token, table in self.query.tables.items()}
+
+    def _leaf(self, table: BaseTable) -> Leaf:
+        end = self._version(self.end, table.log)
+        assert end is not None
+        return Leaf(table, Interval(table.log, self._version(self.start, table.log), end))
+
+    @property
+    def shape(self) -> str:
+        """EMPTY where no base table changed; of one table its own plan shape, of several MINIMIZE."""
+        shapes = {leaf.shape for leaf in self.leaves.values()} - {EMPTY}
+        if self.start is None:
+            return INITIAL_ROWS
+        return EMPTY if not shapes else shapes.pop() if len(self.leaves) == 1 else MINIMIZE
+
+    @contextmanager
+    def stand_ins(self) -> Iterator[Views]:
+        """The tokens of the query's text as tables without rows, in the columns of the end."""
+        with Views(self.query.spark) as views:
+            for token, leaf in self.leaves.items():
+                views.add(leaf.stand_in(), token)
+            yield views
+
+    @cached_property
+    def lowered(self) -> Lowered:
+        """The query's operators. Raises InvalidQuery, UnsupportedQuery."""
+        schemas = {token: leaf.interval.schemas.schema for token, leaf in self.leaves.items()}
+        query = self.query
+        with self.stand_ins() as views:
+            found = lowered(query.spark, query.text, query.tables, schemas)
+            wrong = self._wrong_types(found, views)
+            if not wrong:
+                return found
+            low = Lowering(query.spark, query.tables, schemas, lower)
+            return as_opaque(low, query.text, found.schema, NotCovered(f"a column whose type would change ({wrong})"))
+
+    def _wrong_types(self, found: Lowered, views: Views) -> str:
+        """A last look before the operators are trusted: they give the types that Spark gives the query."""
+        d = self.differentiation(found, views, dry=True)
+        listed = ", ".join(
+            f"{ours} as {quoted(name)}" for ours, name in zip(found.ours, found.schema.names, strict=True)
+        )
+        given = d.schema(f"select {listed} from {d.at(found.root, END)}")
+        pairs = zip(found.schema.fields, given.fields, strict=True)
+        return ", ".join(a.name for a, b in pairs if a.dataType.simpleString() != b.dataType.simpleString())
+
+    def differentiation(
+        self, found: Lowered, views: Views, *, appended: bool = False, dry: bool = False
+    ) -> Differentiation:
+        """What puts the change query together; its temporary views live as long as `views`."""
+        leaves = {token: self._used(token, table, found) for token, table in self.query.tables.items()}
+        return Differentiation(views, leaves, self._clocks(), RULES, appended, dry)
+
+    def _used(self, token: str, table: BaseTable, found: Lowered) -> Leaf:
+        """The leaf with the columns that the query uses; an operator without a rule may use any."""
+        nodes = list(found.root.walk())
+        if any(isinstance(node, Opaque) and table in node.tables for node in nodes):
+            return self.leaves[token]
+        scans = (node for node in nodes if isinstance(node, Scan) and node.table is table)
+        return self.leaves[token].of({column for scan in scans for column in scan.names})
+
+    def _clocks(self) -> dict[bool, str]:
+        ends = {START: self.start or self.end, END: self.end}
+        return {end: f"timestamp_micros({_microseconds(frontier)}L)" for end, frontier in ends.items()}
+
+
+def _microseconds(frontier: Frontier) -> int:
+    return round(frontier.timestamp.timestamp() * 1_000_000)

@@ -1,0 +1,46 @@
+"""Rows without ids, told apart by their values: equal rows are copies, numbered 1, 2, …
+
+For queries that no rule covers: the difference of two bags (EXCEPT ALL both ways, notes on differentiation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pyspark.sql.types import DataType
+
+from dbt.adapters.streamspark.changes.differentiate.delta import UNVERSIONED, Delta
+from dbt.adapters.streamspark.changes.differentiate.identity import identity
+from dbt.adapters.streamspark.changes.equal_values import comparable
+
+
+def told_apart(columns: Sequence[str], types: Sequence[DataType], relation: str) -> str:
+    """The relation with a column `__tuple` that is equal where all values are."""
+    values = [comparable(name, data_type) for name, data_type in zip(columns, types, strict=True)]
+    return f"(select *, {identity(values)} as __tuple from {relation})"
+
+
+def numbered(columns: Sequence[str], types: Sequence[DataType], relation: str) -> str:
+    """SQL of the rows with an `__id`: the values, and the number of the copy."""
+    number = "row_number() over (partition by __tuple order by __tuple)"
+    listed = ", ".join((*columns, f"concat(__tuple, '.', {number}) as __id"))
+    return f"select {listed} from {told_apart(columns, types, relation)}"
+
+
+def bag_difference(columns: Sequence[str], types: Sequence[DataType], before: str, after: str) -> Delta:
+    """What `after` has more often than `before`, and less often."""
+    sides = " union all ".join(
+        f"select {number} as __side, * from {told_apart(columns, types, relation)}"
+        for number, relation in enumerate((before, after))
+    )
+    values = [f"any_value({name}) as {name}" for name in columns]
+    counts = ["count_if(__side = 0) as __n0", "count_if(__side = 1) as __n1"]
+    counted = f"select {', '.join(['__tuple', *values, *counts])} from ({sides}) group by __tuple"
+    copies = "explode(sequence(least(__n0, __n1) + 1, greatest(__n0, __n1))) __copies as __copy"
+    made = [
+        "concat(__tuple, '.', __copy) as __id",
+        "if(__n0 > __n1, -1, 1) as __sign",
+        "if(__n0 > __n1, '0', '1') as __ord",
+    ]
+    listed = ", ".join((*columns, *made, *UNVERSIONED))
+    return Delta(f"(select {listed} from (select * from ({counted}) where __n0 <> __n1) lateral view {copies})")

@@ -1,0 +1,185 @@
+"""One change query being put together: the rows of each operator at either end, and its delta by its rule."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pyspark.sql.types import DataType, StructType
+
+from dbt.adapters.streamspark.changes.differentiate.copies import numbered
+from dbt.adapters.streamspark.changes.differentiate.delta import SIGNED, Delta, difference
+from dbt.adapters.streamspark.changes.differentiate.keys import Keys, having, known_columns
+from dbt.adapters.streamspark.changes.differentiate.leaves import Leaf
+from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep
+from dbt.adapters.streamspark.changes.differentiate.netted import netted
+from dbt.adapters.streamspark.changes.differentiate.rows import rows
+from dbt.adapters.streamspark.changes.differentiate.views import Views
+from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.changes.query.algebra import CLOCK, Constant, Opaque, Operator, Scan, Term
+from dbt.adapters.streamspark.changes.query.base_tables import BaseTable
+
+START, END = False, True
+Rule = Callable[["Differentiation", Operator], Delta | None]
+
+
+@dataclass
+class Differentiation:
+    """`leaves` maps token to base table, `clocks` an end to the SQL of its time. `rules`: operator -> rule, which
+    gives None for an operator that has not changed. `appended`: only rows freshly inserted, for the append-only
+    format. `dry`: nothing is run, for explain."""
+
+    views: Views
+    leaves: Mapping[str, Leaf]
+    clocks: Mapping[bool, str]
+    rules: Mapping[type[Operator], Rule]
+    appended: bool = False
+    dry: bool = False
+    _memory: dict[object, object] = field(default_factory=dict)
+
+    def _once(self, key: object, make: Callable[[], object]) -> object:
+        if key not in self._memory:
+            self._memory[key] = make()
+        return self._memory[key]
+
+    # rows at an end
+
+    def at(self, node: Operator, end: bool) -> str:
+        """The relation of the operator's rows at one end: its columns and `__id`."""
+        return str(self._once(("at", id(node), end), lambda: self._rows_at(node, end)))
+
+    def _rows_at(self, node: Operator, end: bool) -> str:
+        if isinstance(node, Scan):
+            columns = [f"{quoted(column)} as {name}" for column, name in node.names.items()]
+            return f"(select {', '.join([*columns, '__id'])} from {self.table(node.table, end)})"
+        if isinstance(node, Constant):
+            return f"({self._timed(node.sql, end)})"
+        if isinstance(node, Opaque):
+            return f"({numbered(node.columns, self.types(node, END), self.text(node, end))})"
+        return self.rows(node, [self.at(child, end) for child in node.inputs], end)
+
+    def rows(self, node: Operator, inputs: Sequence[str], end: bool) -> str:
+        """The operator over other inputs than its own, at one end's time."""
+        return f"({self._timed(rows(node, inputs), end)})"
+
+    def text(self, node: Opaque, end: bool) -> str:
+        """The relation of an opaque query's rows at one end, without ids."""
+        sql = self._timed(node.sql, end)
+        for table in node.tables:
+            columns = ", ".join(quoted(name) for name in self.leaves[table.token].columns)
+            sql = sql.replace(table.token, f"(select {columns} from {self.table(table, end)})")
+        return f"(select * from ({sql}) as __opaque ({', '.join(node.columns)}))"
+
+    def _timed(self, sql: str, end: bool) -> str:
+        return sql.replace(CLOCK, self.clocks[end])
+
+    def table(self, table: BaseTable, end: bool) -> str:
+        """The name of a base table's rows at one end."""
+        leaf = self.leaves[table.token]
+        return str(self._once(("table", table.token, end), lambda: self.views.add(leaf.rows(end))))
+
+    def changes_of(self, table: BaseTable) -> str:
+        """The name of a base table's change rows."""
+        leaf = self.leaves[table.token]
+        return str(self._once(("changes", table.token), lambda: self.views.add(leaf.changes(self.appended))))
+
+    def after(self, node: Operator) -> str:
+        """The rows that a term of a rule meets on the side that has moved already: those at the end or, where only
+        inserts count, those at the start and those inserted since (document 000, streams on joins)."""
+        delta = self.delta(node) if self.appended else None
+        if not self.appended:
+            return self.at(node, END)
+        if delta is None:
+            return self.at(node, START)
+        listed = ", ".join((*node.columns, "__id"))
+        return f"(select {listed} from {self.at(node, START)} union all select {listed} from {delta.sql})"
+
+    # deltas
+
+    def delta(self, node: Operator) -> Delta | None:
+        """The operator's signed rows; None where nothing that it reads has changed."""
+        return self._once(("delta", id(node)), lambda: self._delta(node))  # type: ignore[return-value]
+
+    def _delta(self, node: Operator) -> Delta | None:
+        if not self.has_changed(node):
+            return None
+        if node.reads_clock and self.clocks[START] != self.clocks[END] and not self.appended:
+            return self.whole(node)
+        return self.rules[type(node)](self, node)
+
+    def has_changed(self, node: Operator) -> bool:
+        """Whether a table that the operator reads has, or the time where it reads the clock."""
+        if any(not self.leaves[table.token].is_empty(self.appended) for table in tables_of(node)):
+            return True
+        moved = self.clocks[START] != self.clocks[END]
+        return moved and not self.appended and any(part.reads_clock for part in node.walk())
+
+    def whole(self, node: Operator) -> Delta:
+        """All rows at both ends: for what has no smaller part that could be told to hold every change."""
+        return difference(node.columns, self.at(node, START), self.at(node, END))
+
+    def kept(self, node: Operator) -> Delta | None:
+        """The delta, minimised and computed once, for rules that read it more than once. None when it is empty."""
+        return self._once(("kept", id(node)), lambda: self._computed(node))  # type: ignore[return-value]
+
+    def _computed(self, node: Operator) -> Delta | None:
+        delta = self.delta(node)
+        if delta is None:
+            return None
+        listed = ", ".join((*node.columns, "__id", *SIGNED))
+        sql = f"select {listed} from {self.minimal(node.columns, delta)}"
+        kept = self.keep(sql)
+        return None if kept.count == 0 else Delta(self.views.add(kept.frame), delta.minus, delta.plus, kept)
+
+    def minimal(self, columns: Sequence[str], delta: Delta) -> str:
+        """The relation of the delta's net changes."""
+        if delta.one_sided:
+            return f"(select *, false as __paired from {delta.sql})"
+        return f"({netted(columns, delta.sql, self.schema(f'select * from {delta.sql}'))})"
+
+    # keys
+
+    def keys(self, sources: Iterable[tuple[Delta, Sequence[Term]]]) -> Keys:
+        """The distinct values of each delta's expressions, in one list."""
+        selects = [
+            f"select {', '.join(f'{term.sql} as __k{place}' for place, term in enumerate(terms))} from {delta.sql}"
+            for delta, terms in sources
+        ]
+        kept = self.keep(f"select distinct * from ({' union all '.join(selects)})")
+        return Keys(self.views.add(kept.frame), known_columns(kept))
+
+    def met(self, relation: str, expressions: Sequence[Term], delta: Delta, terms: Sequence[Term]) -> str:
+        """The rows of a relation that may meet a kept delta where `expressions` equal the delta's `terms`; all of
+        them where the delta is large. The join that follows is exact."""
+        if not terms or delta.kept is None or not delta.kept.is_small:
+            return relation
+        listed = ", ".join(f"{term.sql} as __k{place}" for place, term in enumerate(terms))
+        values = Kept(self.views.spark.sql(f"select {listed} from {delta.sql}"), delta.kept.count)
+        return having(relation, known_columns(values), [term.sql for term in expressions])
+
+    def restricted(self, node: Operator, end: bool, keys: Keys, terms: Sequence[Term]) -> str:
+        """The operator's rows at one end whose expressions are one of the keys."""
+        return keys.restrict(self.at(node, end), [term.sql for term in terms])
+
+    # Spark
+
+    def keep(self, sql: str) -> Kept:
+        frame = self.views.spark.sql(sql)
+        return Kept(frame, None) if self.dry else keep(frame)
+
+    def schema(self, sql: str) -> StructType:
+        return self.views.spark.sql(sql).schema
+
+    def types(self, node: Operator, end: bool, terms: Sequence[Term] | None = None) -> list[DataType]:
+        """The types of the operator's columns, or of expressions over them."""
+        listed = node.columns if terms is None else [term.sql for term in terms]
+        named = ", ".join(f"{sql} as __t{place}" for place, sql in enumerate(listed)) or "0 as __none"
+        relation = self.text(node, end) if isinstance(node, Opaque) else self.at(node, end)
+        return [field.dataType for field in self.schema(f"select {named} from {relation}").fields][: len(listed)]
+
+
+def tables_of(node: Operator) -> list[BaseTable]:
+    """The base tables that the operator reads, directly or not."""
+    found = [part.table for part in node.walk() if isinstance(part, Scan)]
+    opaque = [table for part in node.walk() if isinstance(part, Opaque) for table in part.tables]
+    return list(dict.fromkeys([*found, *opaque]))

@@ -1,0 +1,116 @@
+"""Keys that a delta touches, and the rows of a relation that have them.
+
+Few keys are written into the SQL as literals, so that Delta and Parquet skip files and row groups; of many, the
+smallest and the largest are, and a semi join does the rest (notes on performance).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from pyspark.sql.types import (
+    ByteType,
+    DataType,
+    DateType,
+    DecimalType,
+    IntegerType,
+    LongType,
+    ShortType,
+    StringType,
+)
+
+from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept
+from dbt.adapters.streamspark.literals import literal
+
+LISTED = 64
+PLAIN = (ByteType, ShortType, IntegerType, LongType, DateType, DecimalType, StringType)
+INTEGRAL = (ByteType, ShortType, IntegerType, LongType)
+
+
+@dataclass(frozen=True)
+class Column:
+    """The values of one key column: all of them, where the driver has them and SQL can write them."""
+
+    data_type: DataType
+    values: tuple[Any, ...] | None
+
+    def test(self, expression: str) -> str | None:
+        """A predicate that every row with one of the keys passes; None where there is none to write."""
+        if self.values is None:
+            return None
+        known = [value for value in self.values if value is not None]
+        null = [f"{expression} is null"] if len(known) < len(self.values) else []
+        return f"({' or '.join([*self._range(expression, known), *null]) or 'false'})"
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the test passes no other row."""
+        return self.values is not None and len(self.values) <= LISTED
+
+    def _range(self, expression: str, known: Sequence[Any]) -> list[str]:
+        if not known:
+            return []
+        if len(known) <= LISTED:
+            return [f"{expression} in ({', '.join(self._literal(value) for value in known)})"]
+        ordered = sorted(known, key=_order)
+        return [f"{expression} between {self._literal(ordered[0])} and {self._literal(ordered[-1])}"]
+
+    def _literal(self, value: int | str | date | Decimal) -> str:
+        text = literal(value)
+        return text if isinstance(value, str) else f"cast({text} as {self.data_type.simpleString()})"
+
+
+def _order(value: Any) -> Any:
+    """Spark orders texts by their bytes."""
+    return value.encode() if isinstance(value, str) else value
+
+
+@dataclass(frozen=True)
+class Keys:
+    """Distinct keys: `relation` has them in columns `__k0`, `__k1`, …; `columns` is what is known of each."""
+
+    relation: str
+    columns: tuple[Column, ...]
+
+    def restrict(self, rows: str, expressions: Sequence[str]) -> str:
+        """The rows of a relation whose `expressions` are one of the keys, NULL being equal to NULL."""
+        tested = having(rows, self.columns, expressions)
+        if len(self.columns) == 1 and self.columns[0].is_exact:
+            return tested
+        equal = " and ".join(f"{expression} <=> __k{place}" for place, expression in enumerate(expressions))
+        return f"(select q.* from {tested} q left semi join {self.relation} on {equal})"
+
+
+def having(rows: str, columns: Sequence[Column], expressions: Sequence[str]) -> str:
+    """The rows of a relation that pass the tests of the key columns: all that have a key, and maybe others."""
+    tests = (column.test(expression) for expression, column in zip(expressions, columns, strict=True))
+    written = [test for test in tests if test is not None]
+    return f"(select * from {rows} where {' and '.join(written)})" if written else rows
+
+
+def known_columns(kept: Kept) -> tuple[Column, ...]:
+    """What is known of each column of keys that were computed; rows that the driver holds are read without a job."""
+    fields = kept.frame.schema.fields
+    plain = [plain_type(field.dataType) for field in fields]
+    rows = kept.frame.collect() if kept.is_small and any(plain) else None
+    values = [
+        tuple({row[place] for row in rows}) if rows is not None and plain[place] else None
+        for place in range(len(fields))
+    ]
+    return tuple(Column(field.dataType, known) for field, known in zip(fields, values, strict=True))
+
+
+def plain_type(data_type: DataType) -> bool:
+    """Whether values of the type can be written into SQL, and compare there as they do in Python."""
+    return isinstance(data_type, PLAIN) and not (
+        isinstance(data_type, StringType) and type(data_type) is not StringType
+    )
+
+
+def comparable_types(left: DataType, right: DataType) -> bool:
+    """Whether `=` compares values of the two types without making something else of one of them."""
+    return left == right or (isinstance(left, INTEGRAL) and isinstance(right, INTEGRAL))

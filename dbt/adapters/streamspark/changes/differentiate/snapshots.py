@@ -1,0 +1,82 @@
+"""A table's rows at a past version.
+
+Delta's own time travel rebuilds the version's state and lists its files in Spark jobs, each time. Of a table of few
+files the list is kept by this process and carried from version to version by the commits between.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from threading import Lock
+
+from pyspark.sql import DataFrame
+
+from dbt.adapters.streamspark.changes.file_changes import vector_id
+from dbt.adapters.streamspark.changes.interval import Interval
+from dbt.adapters.streamspark.changes.log import Action, TableLog
+from dbt.adapters.streamspark.errors import StaleSource
+
+FEW_FILES = 200
+MOST_COMMITS = 50
+REMEMBERED = 256
+
+Key = tuple[str, str, int]
+Files = dict[tuple[str, str], Action]
+
+_lists: OrderedDict[Key, Files] = OrderedDict()
+_lock = Lock()
+
+
+def snapshot(interval: Interval, version: int) -> DataFrame:
+    """The rows of `version` in the columns of the interval's end, with `_metadata`."""
+    files = _files(interval.log, version)
+    if files is not None:
+        return interval.schemas.frame(list(files.values()), version)
+    frame = interval.log.spark.read.format("delta").option("versionAsOf", version).load(interval.log.path)
+    return frame.selectExpr(*interval.schemas.columns_at(version), "_metadata")
+
+
+def _files(log: TableLog, version: int) -> Files | None:
+    """The files of a version; None where there are many of them."""
+    key = (log.path, log.table_id, version)
+    with _lock:
+        known = _lists.get(key) or _carried(log, key)
+    if known is None:
+        known = _listed(log, version)
+    if known is None or len(known) > FEW_FILES:
+        return None
+    with _lock:
+        _lists[key] = known
+        _lists.move_to_end(key)
+        while len(_lists) > REMEMBERED:
+            _lists.popitem(last=False)
+    return known
+
+
+def _carried(log: TableLog, key: Key) -> Files | None:
+    """The list of an earlier version and the commits since."""
+    path, table_id, version = key
+    earlier = [v for p, t, v in _lists if (p, t) == (path, table_id) and version - MOST_COMMITS <= v < version]
+    if not earlier:
+        return None
+    files = dict(_lists[(path, table_id, max(earlier))])
+    try:
+        commits = log.commits(max(earlier), version)
+    except StaleSource:
+        return None
+    for commit in commits:
+        for action in commit.removes:
+            files.pop(_key(action), None)
+        files |= {_key(action): action for action in commit.adds}
+    return files
+
+
+def _key(action: Action) -> tuple[str, str]:
+    return action["path"], vector_id(action.get("deletionVector"))
+
+
+def _listed(log: TableLog, version: int) -> Files | None:
+    count = log.snapshot(version).numOfFilesIfKnown()
+    if count.isDefined() and int(count.get()) > FEW_FILES:
+        return None
+    return {_key(action): action for action in log.all_files(version)}

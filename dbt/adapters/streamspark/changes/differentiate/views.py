@@ -1,0 +1,28 @@
+"""DataFrames under names that SQL can use, for as long as one change query is put together."""
+
+from __future__ import annotations
+
+import uuid
+from contextlib import AbstractContextManager
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+
+class Views(AbstractContextManager["Views"]):
+    """What is analysed inside the block may read the views; a DataFrame made there keeps what it read."""
+
+    def __init__(self, spark: SparkSession):
+        self.spark = spark
+        self._names: list[str] = []
+
+    def add(self, frame: DataFrame, name: str = "") -> str:
+        """The name of a temporary view of `frame`."""
+        name = name or f"__streamspark_{uuid.uuid4().hex[:12]}"
+        frame.createOrReplaceTempView(name)
+        self._names.append(name)
+        return name
+
+    def __exit__(self, *_: Any) -> None:
+        for name in self._names:
+            self.spark.catalog.dropTempView(name)

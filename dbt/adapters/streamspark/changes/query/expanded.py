@@ -1,0 +1,111 @@
+"""A query's text with its views written out and its base tables replaced by their tokens.
+
+The text is cut and pasted, not generated: what the user wrote stays as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from sqlglot import exp, parse
+from sqlglot.errors import SqlglotError
+
+from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.changes.query.base_tables import BaseTables, View
+from dbt.adapters.streamspark.changes.query.not_covered import Node, place
+from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
+
+Cut = tuple[int, int, str]
+_NAME = re.compile(r"\s*(?:[\w$]+|`(?:[^`]|``)+`)(?:\s*\.\s*(?:[\w$]+|`(?:[^`]|``)+`)){0,2}\s*;?\s*")
+MAX_DEPTH = 50
+
+
+def expanded(tables: BaseTables, sql_or_table: str) -> str:
+    """The text of the query, or of `select * from` the table or view, over tokens.
+
+    Raises InvalidQuery for text that is no query or names what is not there, UnsupportedQuery for a table at a fixed
+    version or a view without text.
+    """
+    sql = f"select * from {sql_or_table}" if _NAME.fullmatch(sql_or_table) else sql_or_table
+    return _expanded(tables, sql.strip().rstrip(";"), (), 0)
+
+
+def parse_query(sql: str) -> Node:
+    """The one SELECT (or set operation, or VALUES) that `sql` is. Raises InvalidQuery."""
+    try:
+        statements = [statement for statement in parse(sql, dialect="spark") if statement is not None]
+    except SqlglotError as error:
+        raise InvalidQuery(f"the query cannot be parsed: {str(error).splitlines()[0]}") from error
+    if len(statements) != 1:
+        raise InvalidQuery(f"one query is needed, found {len(statements)} statements")
+    if not isinstance(statements[0], exp.Query | exp.Values):
+        raise InvalidQuery(f"a query is needed, found {statements[0].key.upper()}: {place(statements[0])}")
+    return statements[0]
+
+
+def _expanded(tables: BaseTables, sql: str, namespace: Sequence[str], depth: int) -> str:
+    if depth > MAX_DEPTH:
+        raise InvalidQuery(f"views are nested more than {MAX_DEPTH} deep; is one of them defined by itself?")
+    root = parse_query(sql)
+    cuts: list[Cut] = []
+    for table in root.find_all(exp.Table):
+        if isinstance(table.this, exp.Identifier) and not _is_cte(table):
+            cuts.append(_replacement(tables, table, namespace, depth, sql))
+            cuts.extend(_unqualified(root, table))
+    return _pasted(sql, cuts)
+
+
+def _is_cte(table: exp.Table) -> bool:
+    """Whether the name is one of a WITH around it, which comes before tables."""
+    if table.args.get("db"):
+        return False
+    queries = (node for node in _ancestors(table) if isinstance(node, exp.Query))
+    ctes = (cte for query in queries for cte in query.ctes)
+    return any(cte.alias.lower() == table.name.lower() for cte in ctes)
+
+
+def _ancestors(node: Node) -> Iterator[Node]:
+    while node.parent is not None:
+        node = node.parent
+        yield node
+
+
+def _replacement(tables: BaseTables, table: exp.Table, namespace: Sequence[str], depth: int, sql: str) -> Cut:
+    if table.args.get("version") or table.args.get("when"):
+        raise UnsupportedQuery(f"a table at a fixed version has no changes: {place(table)}")
+    parts = [part.name for part in table.parts]
+    start, end = _span(table.parts)
+    view = tables.view(parts, namespace)
+    new = tables.table(parts, namespace).token if view is None else _view_text(tables, view, depth)
+    return start, end, new if table.alias else f"{new} as {quoted(table.name)}"
+
+
+def _view_text(tables: BaseTables, view: View, depth: int) -> str:
+    """The view as a subquery. Its columns have the names that it was made with, whatever its text calls them."""
+    columns = ", ".join(quoted(name) for name in view.columns)
+    inner = _expanded(tables, view.text, view.namespace, depth + 1)
+    return f"(select * from ({inner}\n) as __view ({columns}))"
+
+
+def _unqualified(root: Node, table: exp.Table) -> Iterator[Cut]:
+    """Columns that name the table with its schema: only the table's own name is left as an alias."""
+    parts = [part.name.lower() for part in table.parts]
+    if len(parts) == 1 or table.alias:
+        return
+    for column in root.find_all(exp.Column):
+        names = [part.name.lower() for part in column.parts]
+        for skipped in range(len(parts) - 1):
+            if len(names) > len(parts) - skipped and names[: len(parts) - skipped] == parts[skipped:]:
+                yield *_span(column.parts[: len(parts) - skipped]), quoted(table.name)
+                break
+
+
+def _span(parts: Sequence[Node]) -> tuple[int, int]:
+    return min(part.meta["start"] for part in parts), max(part.meta["end"] for part in parts)
+
+
+def _pasted(sql: str, cuts: Iterable[Cut]) -> str:
+    for start, end, new in sorted(set(cuts), reverse=True):
+        sql = f"{sql[:start]}{new}{sql[end + 1 :]}"
+    return sql

@@ -1,0 +1,187 @@
+"""GROUP BY with all of its variants, and the aggregates of a SELECT."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from sqlglot import exp
+
+from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Item, Operator, Project, Term, UnionAll
+from dbt.adapters.streamspark.changes.query.joins import JoinTree
+from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
+from dbt.adapters.streamspark.changes.query.scope import bind, bound
+from dbt.adapters.streamspark.changes.query.subqueries import Context
+
+Set = tuple[str, ...]
+
+
+@dataclass
+class Groups:
+    """`keys` are the grouping expressions, bound, by their SQL; `sets` the groupings asked for, each the SQL of some
+    of them."""
+
+    keys: dict[str, Node]
+    sets: list[Set]
+    special: bool = False
+
+
+def is_grouped(context: Context, select: exp.Select, expressions: Iterable[Node]) -> bool:
+    if select.args.get("group") or select.args.get("having"):
+        return True
+    return any(context.low.functions.aggregates(part) for part in expressions)
+
+
+def aggregate(
+    context: Context, tree: JoinTree, group: Node | None, expressions: Sequence[Node], items: Sequence[Node]
+) -> Callable[[Node], Node]:
+    """Make `tree` the groups. Returns what turns a bound expression of the SELECT into one over them.
+
+    `expressions` are all that the SELECT computes (select list, HAVING, …), aliases written out, `items` the select
+    list alone.
+    """
+    groups = _groups(context, group, items)
+    calls = _calls(context, expressions)
+    names = {sql: context.low.names.new() for sql in (*groups.keys, *calls)}
+    markers = {sql: context.low.names.new() for sql in _markers(context, groups, expressions)}
+    tree.become(_grouped(context, tree.node, groups, calls, names, markers))
+    return _replacement({**names, **markers})
+
+
+def _calls(context: Context, expressions: Iterable[Node]) -> dict[str, Term]:
+    """The aggregates, by their bound SQL."""
+    found = (call for expression in expressions for call in context.low.functions.aggregates(expression))
+    terms = (Term.of(bind(call, context.scope)) for call in found)
+    return {term.sql: term for term in terms}
+
+
+def _replacement(names: dict[str, str]) -> Callable[[Node], Node]:
+    """Groups and aggregates, and whole expressions of them, become columns."""
+
+    def replace(part: Node) -> Node:
+        name = names.get(part.sql("spark", comments=False)) if not isinstance(part, exp.Window) else None
+        return part if name is None else bound(name)
+
+    def finish(node: Node) -> Node:
+        result = node.transform(replace)
+        known = set(names.values())
+        for column in result.find_all(exp.Column):
+            if column.name not in known:
+                raise NotCovered("a column that is neither grouped nor aggregated", node)
+        return result
+
+    return finish
+
+
+def _groups(context: Context, group: Node | None, items: Sequence[Node]) -> Groups:
+    if group is None:
+        return Groups({}, [()])
+    if group.args.get("all"):
+        keys = _bound_keys(context, (node for node in items if not context.low.functions.aggregates(node)))
+        return Groups(keys, [tuple(keys)])
+    plain = [node for node in group.expressions if not _is_special(node)]
+    sets = [tuple(_bound_keys(context, plain))]
+    special = [*(node for node in group.expressions if _is_special(node)), *_legacy(group)]
+    keys = _bound_keys(context, [*plain, *(leaf for node in special for leaf in _leaves(node))])
+    for node in special:
+        sets = [(*one, *other) for one in sets for other in _sets_of(context, node, plain)]
+    unique = [tuple(dict.fromkeys(one)) for one in sets]
+    return Groups(keys, unique, bool(special))
+
+
+def _bound_keys(context: Context, nodes: Iterable[Node]) -> dict[str, Node]:
+    keys = (bind(node.unalias().unnest(), context.scope) for node in nodes)
+    return {key.sql("spark", comments=False): key for key in keys}
+
+
+def _is_special(node: Node) -> bool:
+    return isinstance(node, exp.Rollup | exp.Cube | exp.GroupingSets)
+
+
+def _legacy(group: exp.Group) -> list[Node]:
+    """`GROUP BY a, b WITH ROLLUP` and the like."""
+    return [node for clause in ("rollup", "cube", "grouping_sets") for node in group.args.get(clause) or []]
+
+
+def _leaves(node: Node) -> list[Node]:
+    if isinstance(node, exp.Tuple | exp.Rollup | exp.Cube | exp.GroupingSets):
+        return [leaf for part in node.expressions for leaf in _leaves(part)]
+    return [node.unnest()]
+
+
+def _sets_of(context: Context, node: Node, plain: Sequence[Node]) -> list[Set]:
+    """The groupings that one ROLLUP, CUBE or GROUPING SETS stands for."""
+    parts = [tuple(_bound_keys(context, _leaves(part))) for part in (node.expressions or plain)]
+    if isinstance(node, exp.GroupingSets):
+        nested = [_sets_of(context, part, plain) if _is_special(part) else None for part in node.expressions]
+        return [one for part, sets in zip(parts, nested, strict=True) for one in (sets if sets is not None else [part])]
+    if isinstance(node, exp.Rollup):
+        return [_flat(parts[:size]) for size in range(len(parts), -1, -1)]
+    return [_flat(chosen) for size in range(len(parts), -1, -1) for chosen in combinations(parts, size)]
+
+
+def _flat(parts: Iterable[Set]) -> Set:
+    return tuple(sql for part in parts for sql in part)
+
+
+def _markers(context: Context, groups: Groups, expressions: Iterable[Node]) -> dict[str, Node]:
+    """grouping() and grouping_id(), which tell the sets apart, by their bound SQL."""
+    found = (part for node in expressions for part in node.find_all(exp.Grouping, exp.GroupingId))
+    return {node.sql("spark", comments=False): node for node in (bind(part, context.scope) for part in found)}
+
+
+def _grouped(
+    context: Context,
+    child: Operator,
+    groups: Groups,
+    calls: dict[str, Term],
+    names: dict[str, str],
+    markers: dict[str, str],
+) -> Operator:
+    if not groups.special:
+        keys = [(names[sql], Term.of(key)) for sql, key in groups.keys.items()]
+        return Aggregate(child, keys, [(names[sql], term) for sql, term in calls.items()])
+    columns = [*names.values(), *markers.values()]
+    branches = [_branch(context, child, groups, one, calls, names, markers) for one in groups.sets]
+    return UnionAll(branches, [branch.columns for branch in branches], columns)
+
+
+def _branch(
+    context: Context,
+    child: Operator,
+    groups: Groups,
+    one: Set,
+    calls: dict[str, Term],
+    names: dict[str, str],
+    markers: dict[str, str],
+) -> Operator:
+    """One grouping: keys that are not in it are NULL. The grouping by nothing has no row where there is none."""
+    new = {sql: context.low.names.new() for sql in (*one, *calls)}
+    everything = context.low.names.new()
+    marked = Project(
+        child, [*((c, Term(c, frozenset([c]))) for c in child.columns), (everything, Term("1", frozenset()))]
+    )
+    keys: list[Item] = [(new[sql], Term.of(groups.keys[sql])) for sql in one]
+    if not keys:
+        keys = [(context.low.names.new(), Term(everything, frozenset([everything])))]
+    grouped = Aggregate(marked, keys, [(new[sql], term) for sql, term in calls.items()])
+    columns = [(context.low.names.new(), _of_set(sql, new, groups)) for sql in names]
+    told = [(context.low.names.new(), _told(context, sql, groups, one)) for sql in markers]
+    return Project(grouped, [*columns, *told])
+
+
+def _of_set(sql: str, new: dict[str, str], groups: Groups) -> Term:
+    if sql in new:
+        return Term(new[sql], frozenset([new[sql]]))
+    return Term("null", frozenset())
+
+
+def _told(context: Context, sql: str, groups: Groups, one: Set) -> Term:
+    """grouping(x) is 1 where x is not in the set; grouping_id() has a bit for each key, grouping_id(…) for each of
+    its arguments."""
+    call: Node = exp.maybe_parse(sql, dialect="spark")
+    arguments = [argument.sql("spark", comments=False) for argument in call.iter_expressions()] or list(groups.keys)
+    bits = "".join("0" if argument in one else "1" for argument in arguments)
+    kind = "tinyint" if isinstance(call, exp.Grouping) else "bigint"
+    return Term(f"cast({int(bits, 2)} as {kind})", frozenset())

@@ -1,0 +1,117 @@
+"""A query's text made into operators, or into one that has no rule where it cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.errors import AnalysisException, ParseException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
+from sqlglot import exp
+
+from dbt.adapters.streamspark.changes.query.algebra import CLOCK, Opaque, Operator
+from dbt.adapters.streamspark.changes.query.base_tables import BaseTable
+from dbt.adapters.streamspark.changes.query.expanded import parse_query
+from dbt.adapters.streamspark.changes.query.lower import lower
+from dbt.adapters.streamspark.changes.query.lowering import Lowering
+from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
+from dbt.adapters.streamspark.changes.query.prune import prune
+from dbt.adapters.streamspark.changes.query.volatile import bind_clock, function_name, refuse_volatile
+from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """`root` gives the columns `ours`, which the query calls as in `schema` (Spark's own, of the query as written)."""
+
+    root: Operator
+    ours: tuple[str, ...]
+    schema: StructType
+
+
+def lowered(
+    spark: SparkSession, text: str, tables: Mapping[str, BaseTable], schemas: Mapping[str, StructType]
+) -> Lowered:
+    """The operators of `text`, a query over tokens, for which views are there by now.
+
+    Raises InvalidQuery where Spark does not accept the query, UnsupportedQuery for what has no fixed result.
+    """
+    frame = _analysed(spark, text, tables)
+    query = parse_query(text)
+    refuse_volatile(query)
+    _refuse_volatile_functions(frame, query)
+    _check_names(frame.schema)
+    low = Lowering(spark, tables, schemas, lower)
+    if not _is_faithful(frame, query):
+        return as_opaque(low, text, frame.schema, NotCovered("SQL that the parser would write in another way"))
+    relation = lower(low, bind_clock(query))
+    ours = tuple(name for _, name in relation.columns)
+    prune(relation.node, ours)
+    return Lowered(relation.node, ours, frame.schema)
+
+
+def as_opaque(low: Lowering, text: str, schema: StructType, reason: NotCovered) -> Lowered:
+    """The whole query as one operator without a rule, in the user's own words."""
+    names = [low.names.new() for _ in schema.fields]
+    query = parse_query(text)
+    if bind_clock(query.copy()) != query:
+        raise UnsupportedQuery(f"the query tells the time, and has a part without a rule: {reason}")
+    return Lowered(Opaque(text, names, list(low.tables.values()), reason), tuple(names), schema)
+
+
+def _analysed(spark: SparkSession, text: str, tables: Mapping[str, BaseTable]) -> DataFrame:
+    try:
+        return spark.sql(text.replace(CLOCK, "current_timestamp()"))
+    except (AnalysisException, ParseException) as error:
+        message = str(error).split("\n")[0]
+        for token, table in tables.items():
+            message = message.replace(f"`{token}`", table.name).replace(token, table.name)
+        raise InvalidQuery(f"Spark does not accept the query: {message}") from error
+
+
+def _is_faithful(frame: DataFrame, query: Node) -> bool:
+    """Whether the parser, asked to write the query again, writes what Spark reads as the same query: only then can
+    parts of what it writes stand for parts of the query."""
+    try:
+        again = frame.sparkSession.sql(query.sql("spark", comments=False))
+    except (AnalysisException, ParseException):
+        return False
+    ours, theirs = (f._jdf.queryExecution() for f in (frame, again))
+    if ours.analyzed().sameResult(theirs.analyzed()):
+        return True
+    return bool(ours.optimizedPlan().sameResult(theirs.optimizedPlan()))
+
+
+def _refuse_volatile_functions(frame: DataFrame, query: Node) -> None:
+    """User-defined functions are taken as deterministic unless Spark says otherwise."""
+    names = {function_name(part) for part in query.find_all(exp.Anonymous)}
+    registry = frame.sparkSession._jsparkSession.sessionState().functionRegistry()
+    for name in sorted(names):
+        if _is_users(frame.sparkSession, registry, name) and not all(n.deterministic() for n in _plan_nodes(frame)):
+            raise UnsupportedQuery(
+                f"{name}() is a user-defined function that Spark knows as non-deterministic: its changes cannot be told"
+            )
+
+
+def _is_users(spark: SparkSession, registry: Any, name: str) -> bool:
+    jvm: Any = spark._jvm
+    info = registry.lookupFunction(jvm.org.apache.spark.sql.catalyst.FunctionIdentifier(name))
+    return bool(info.isDefined()) and str(info.get().getSource()) not in ("built-in", "")
+
+
+def _plan_nodes(frame: DataFrame) -> Iterator[Any]:
+    stack = [frame._jdf.queryExecution().analyzed()]
+    while stack:
+        node = stack.pop()
+        yield node
+        children = node.children()
+        stack.extend(children.apply(index) for index in range(children.size()))
+
+
+def _check_names(schema: StructType) -> None:
+    names = [field.name.lower() for field in schema.fields]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise InvalidQuery(f"the query gives column {twice[0]} twice; give one of them another name with `as`")

@@ -1,0 +1,229 @@
+"""One SELECT, clause by clause, in the order in which SQL computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Item, Operator, Project, Term, TopK
+from dbt.adapters.streamspark.changes.query.grouping import aggregate, is_grouped
+from dbt.adapters.streamspark.changes.query.joins import JoinTree, conjuncts
+from dbt.adapters.streamspark.changes.query.lowering import Ctes, Lowering, Relation
+from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered, place
+from dbt.adapters.streamspark.changes.query.predicates import where
+from dbt.adapters.streamspark.changes.query.scope import Column, Scope, bound
+from dbt.adapters.streamspark.changes.query.sources import exploded, lower_from
+from dbt.adapters.streamspark.changes.query.subqueries import Context, replace_subqueries
+from dbt.adapters.streamspark.changes.query.windows import lower_windows, named_windows
+from dbt.adapters.streamspark.errors import UnsupportedQuery
+
+UNDERSTOOD = frozenset(
+    (
+        *("with_", "expressions", "from_", "joins", "laterals", "where", "group", "having", "qualify", "windows"),
+        *("distinct", "order", "limit", "offset", "hint", "sort", "cluster", "distribute", "operation_modifiers"),
+    )
+)
+GROUPINGS = (exp.Group, exp.Tuple, exp.Rollup, exp.Cube, exp.GroupingSets)
+
+
+@dataclass
+class Clauses:
+    """The expressions of a SELECT with aliases written out: (name, expression) of the select list, HAVING and
+    QUALIFY as conjuncts, ORDER BY."""
+
+    items: list[tuple[str, Node]]
+    having: list[Node] = field(default_factory=list)
+    qualify: list[Node] = field(default_factory=list)
+    order: list[Node] = field(default_factory=list)
+
+    @property
+    def all(self) -> list[Node]:
+        return [*(node for _, node in self.items), *self.having, *self.qualify, *self.order]
+
+
+def lower_select(low: Lowering, select: exp.Select, ctes: Ctes) -> Relation:
+    """The operators of a SELECT. Raises NotCovered, and UnsupportedQuery for LIMIT without ORDER BY."""
+    _check_clauses(select)
+    scope = Scope()
+    tree, conditions = lower_from(low, select, ctes, scope)
+    context = Context(low, ctes, scope)
+    where(context, tree, [*conditions, *([select.args["where"].this] if select.args.get("where") else [])])
+    clauses = _clauses(low, select, scope, tree)
+    context = _grouped(context, tree, select, clauses)
+    where(context, tree, clauses.having)
+    items, order = _computed(context, tree, clauses)
+    return _result(low, select, tree.node, items, order)
+
+
+def _check_clauses(select: exp.Select) -> None:
+    for clause, value in select.args.items():
+        if value and clause not in UNDERSTOOD:
+            raise NotCovered(clause.upper().strip("_"), select)
+    if (select.args.get("limit") or select.args.get("offset")) and not select.args.get("order"):
+        raise UnsupportedQuery(
+            f"LIMIT without ORDER BY gives any rows there are, so that its changes cannot be told: {place(select)}. "
+            "Add an ORDER BY that leaves no ties."
+        )
+
+
+def _clauses(low: Lowering, select: exp.Select, scope: Scope, tree: JoinTree) -> Clauses:
+    items = _items(low, select, scope, tree)
+    aliases = {name.lower(): node for name, node in items}
+    written: list[tuple[str, Node]] = []
+    for name, node in items:  # an expression may name the aliases before it
+        earlier = {known.lower(): before for known, before in written}
+        written.append((name, _written_out(select, node, scope, earlier)))
+    aliases = {name.lower(): node for name, node in written}
+    clauses = Clauses(written)
+    for clause in ("having", "qualify"):
+        if select.args.get(clause):
+            parts = [_written_out(select, part, scope, aliases) for part in conjuncts(select.args[clause].this)]
+            setattr(clauses, clause, parts)
+    if select.args.get("limit") or select.args.get("offset"):
+        clauses.order = [_ordered(select, node, scope, aliases, written) for node in select.args["order"].expressions]
+    return clauses
+
+
+def _items(low: Lowering, select: exp.Select, scope: Scope, tree: JoinTree) -> list[tuple[str, Node]]:
+    return [item for node in select.expressions for item in _item(low, node, scope, tree)]
+
+
+def _item(low: Lowering, node: Node, scope: Scope, tree: JoinTree) -> Iterator[tuple[str, Node]]:
+    star = node.this if isinstance(node, exp.Column) else node
+    if isinstance(star, exp.Star):
+        yield from ((name, bound(ours)) for name, ours in _star(node, star, scope))
+    elif isinstance(node.unalias() if not isinstance(node, exp.Aliases) else node.this, exp.Explode | exp.ExplodeOuter):
+        call = node.this if isinstance(node, exp.Alias | exp.Aliases) else node
+        names = [alias.name for alias in node.expressions] if isinstance(node, exp.Aliases) else [node.alias]
+        columns = exploded(low, call, [name for name in names if name], scope, tree, outer=False)
+        yield from ((name, bound(ours)) for name, ours in columns)
+    else:
+        yield node.alias_or_name, node.unalias()
+
+
+def _star(node: Node, star: exp.Star, scope: Scope) -> list[Column]:
+    if star.args.get("replace") or star.args.get("rename"):
+        raise NotCovered("* REPLACE or RENAME", node)
+    qualifier = [part.name for part in node.parts[:-1]] if isinstance(node, exp.Column) else []
+    left_out = {column.name.lower() for column in star.args.get("except_") or []}
+    return [column for column in scope.star(qualifier) if column[0].lower() not in left_out]
+
+
+def _written_out(select: exp.Select, node: Node, scope: Scope, aliases: dict[str, Node]) -> Node:
+    """`node` with windows' names and aliases of the select list replaced by what they stand for; a column of FROM
+    comes before an alias of its name."""
+
+    def written_out(part: Node) -> Node:
+        is_name = isinstance(part, exp.Column) and len(part.parts) == 1 and not scope.knows(part.name)
+        if not is_name or part.name.lower() not in aliases:
+            return part
+        return exp.Paren(this=aliases[part.name.lower()].copy())
+
+    return named_windows(select, node.copy()).transform(written_out)
+
+
+def _ordered(
+    select: exp.Select, node: Node, scope: Scope, aliases: dict[str, Node], items: Sequence[tuple[str, Node]]
+) -> Node:
+    """One ORDER BY expression: here an alias comes before a column, and a number is a place in the select list."""
+    node = node.copy()
+    key = node.this
+    if isinstance(key, exp.Literal) and key.is_int:
+        node.set("this", items[int(key.name) - 1][1].copy())
+    elif isinstance(key, exp.Column) and len(key.parts) == 1 and key.name.lower() in aliases:
+        node.set("this", aliases[key.name.lower()].copy())
+    else:
+        node.set("this", _written_out(select, key, scope, aliases))
+    return node
+
+
+def _grouped(context: Context, tree: JoinTree, select: exp.Select, clauses: Clauses) -> Context:
+    """The context of what is computed after grouping."""
+    if not is_grouped(context, select, clauses.all):
+        return context
+    group = _group(select, context.scope, clauses)
+    items = [node for _, node in clauses.items]
+    return replace(context, finish=aggregate(context, tree, group, clauses.all, items))
+
+
+def _group(select: exp.Select, scope: Scope, clauses: Clauses) -> Node | None:
+    """GROUP BY with numbers and aliases written out."""
+    group = select.args.get("group")
+    if group is None:
+        return None
+    aliases = {name.lower(): node for name, node in clauses.items}
+    group = group.copy()
+
+    def written_out(part: Node) -> Node:
+        is_place = isinstance(part, exp.Literal) and part.is_int and isinstance(part.parent, GROUPINGS)
+        return clauses.items[int(part.name) - 1][1].copy() if is_place else part
+
+    return _written_out(select, group.transform(written_out), scope, aliases)
+
+
+def _computed(context: Context, tree: JoinTree, clauses: Clauses) -> tuple[list[tuple[str, Node]], list[Node]]:
+    """The select list and ORDER BY, bound, with subqueries and windows made columns of `tree`; QUALIFY is done."""
+    nodes = [_bound(context, tree, node) for node in clauses.all[: len(clauses.items)]]
+    qualify = [_bound(context, tree, node) for node in clauses.qualify]
+    order = [_bound(context, tree, node) for node in clauses.order]
+    computed = lower_windows(context.low, tree, [*nodes, *qualify, *order])
+    for node in computed[len(nodes) : len(nodes) + len(qualify)]:
+        tree.require(node)
+    names = [name for name, _ in clauses.items]
+    return list(zip(names, computed[: len(nodes)], strict=True)), computed[len(nodes) + len(qualify) :]
+
+
+def _bound(context: Context, tree: JoinTree, node: Node) -> Node:
+    return context.bind(replace_subqueries(context, tree, node) if node.find(exp.Query) else node)
+
+
+def _result(
+    low: Lowering, select: exp.Select, node: Operator, items: list[tuple[str, Node]], order: list[Node]
+) -> Relation:
+    computed: list[Item] = [(low.names.new(), Term.of(item)) for _, item in items]
+    sorting: list[Item] = [(low.names.new(), Term.of(key.this)) for key in order]
+    ours = [name for name, _ in computed]
+    if select.args.get("distinct"):
+        sorting = [(_among(computed, term, select), term) for _, term in sorting]
+        node = Project(node, computed)
+        node, renamed = distinct(low, node, ours)
+        sorting = [(renamed[name], term) for name, term in sorting]
+        ours = [renamed[name] for name in ours]
+    else:
+        node = Project(node, [*computed, *sorting])
+    if order:
+        node, ours = top_k(
+            low, select, node, ours, [(name, key) for (name, _), key in zip(sorting, order, strict=True)]
+        )
+    return Relation(node, tuple(zip((name for name, _ in items), ours, strict=True)))
+
+
+def _among(computed: Sequence[Item], term: Term, select: exp.Select) -> str:
+    for name, known in computed:
+        if known.sql == term.sql:
+            return name
+    raise NotCovered("ORDER BY of what SELECT DISTINCT does not select", select.args["order"])
+
+
+def distinct(low: Lowering, node: Operator, columns: Sequence[str]) -> tuple[Operator, dict[str, str]]:
+    """Each tuple of `columns` once, and their new names."""
+    renamed = {name: low.names.new() for name in columns}
+    keys = [(new, Term(name, frozenset([name]))) for name, new in renamed.items()]
+    return Aggregate(node, keys, []), renamed
+
+
+def top_k(
+    low: Lowering, query: Node, node: Operator, columns: Sequence[str], order: Sequence[tuple[str, Node]]
+) -> tuple[Operator, list[str]]:
+    """The first rows of `node` by `order`: (column, how it is ordered). Returns the new names of `columns`."""
+    keys = []
+    for name, ordered in order:
+        key = ordered.copy()
+        key.set("this", bound(name))
+        keys.append(Term.of(key))
+    limit, offset = (query.args.get(clause) for clause in ("limit", "offset"))
+    first = TopK(node, keys, limit and limit.expression.sql("spark"), offset and offset.expression.sql("spark"))
+    items = [(low.names.new(), Term(name, frozenset([name]))) for name in columns]
+    return Project(first, items), [name for name, _ in items]

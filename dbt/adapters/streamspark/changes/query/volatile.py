@@ -1,0 +1,76 @@
+"""Functions that give another value each time they are asked, and those that tell the time.
+
+The first are refused by name. The second are bound: to the time of the interval's start where a row of the start is
+computed, to that of its end where one of the end is (notes on differentiation).
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from dbt.adapters.streamspark.changes.query.algebra import CLOCK
+from dbt.adapters.streamspark.changes.query.not_covered import Node, place
+from dbt.adapters.streamspark.errors import UnsupportedQuery
+
+CLOCK_NAMES = frozenset(
+    ("now", "curdate", "current_date", "current_timestamp", "localtimestamp", "current_time", "unix_timestamp")
+)
+VOLATILE_NAMES = frozenset(
+    (
+        *("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"),
+        *("user", "current_user", "session_user", "current_catalog", "current_database", "current_schema"),
+        *("spark_partition_id", "input_file_name", "input_file_block_start", "input_file_block_length"),
+        *("current_timezone", "reflect", "java_method", "try_reflect", "version"),
+    )
+)
+VOLATILE_TYPES = (exp.CurrentUser, exp.CurrentSchema, exp.Rand, exp.Randn, exp.Uuid)
+_BARE = frozenset({*CLOCK_NAMES, *VOLATILE_NAMES} - {"now", "curdate", "unix_timestamp", "version", "uuid", "shuffle"})
+
+
+def refuse_volatile(root: Node) -> None:
+    """Raises UnsupportedQuery for a function or clause whose result is not fixed by its input."""
+    for part in root.walk():
+        if isinstance(part, exp.TableSample):
+            raise UnsupportedQuery(f"TABLESAMPLE takes other rows each time it is asked: {place(part.parent or part)}")
+        if isinstance(part, VOLATILE_TYPES) or function_name(part) in VOLATILE_NAMES:
+            raise UnsupportedQuery(
+                f"{function_name(part) or part.key}() gives another value each time it is asked, so that its changes "
+                f"cannot be told: {place(part)}"
+            )
+
+
+def bind_clock(root: Node) -> Node:
+    """The query with every function that tells the time made one of the marker that stands for it."""
+    return root.transform(_bound)
+
+
+def _bound(part: Node) -> Node:
+    now = exp.Anonymous(this=CLOCK.removesuffix("()"))
+    if _asks_unix_time(part):
+        return exp.Anonymous(this="unix_timestamp", expressions=[now])
+    if isinstance(part, exp.CurrentTimestamp) or function_name(part) in ("now", "current_timestamp"):
+        return now
+    if isinstance(part, exp.CurrentDate) or function_name(part) in ("current_date", "curdate"):
+        return exp.Cast(this=now, to=exp.DataType.build("date"))
+    if function_name(part) == "localtimestamp":
+        return exp.Cast(this=now, to=exp.DataType.build("timestamp_ntz", dialect="spark"))
+    if function_name(part) == "current_time":
+        raise UnsupportedQuery(f"current_time() is not bound to a time yet: {place(part)}")
+    return part
+
+
+def _asks_unix_time(part: Node) -> bool:
+    if isinstance(part, exp.StrToUnix | exp.TimeToUnix):
+        return part.this is None or isinstance(part.this, exp.CurrentTimestamp)
+    return function_name(part) == "unix_timestamp" and not part.expressions
+
+
+def function_name(part: Node) -> str:
+    """A function's name in lower case; empty for what is no function. Some are written like a column."""
+    if isinstance(part, exp.Anonymous):
+        return str(part.name).lower()
+    if isinstance(part, exp.Func):
+        return str(part.sql_name()).lower()
+    if isinstance(part, exp.Column) and len(part.parts) == 1 and not part.this.quoted:
+        return part.name.lower() if part.name.lower() in _BARE else ""
+    return ""

@@ -1,0 +1,85 @@
+"""Window functions of a SELECT."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from dbt.adapters.streamspark.changes.query.algebra import Item, Term, Window
+from dbt.adapters.streamspark.changes.query.joins import JoinTree
+from dbt.adapters.streamspark.changes.query.lowering import Lowering
+from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
+from dbt.adapters.streamspark.changes.query.scope import bound
+
+ROW_ID = "__id"
+BY_POSITION = (exp.RowNumber, exp.Ntile, exp.Lag, exp.Lead)
+
+
+def named_windows(select: exp.Select, node: Node) -> Node:
+    """`node` with each `over w` written out."""
+    named = {window.name.lower(): window for window in select.args.get("windows") or []}
+
+    def written_out(part: Node) -> Node:
+        if not isinstance(part, exp.Window) or not part.alias:
+            return part
+        definition = named.get(part.alias.lower())
+        if definition is None or any(part.args.get(key) for key in ("partition_by", "order", "spec")):
+            raise NotCovered("a window made of another one", part)
+        keys = {key: definition.args.get(key) for key in ("partition_by", "order", "spec")}
+        return exp.Window(this=part.this.copy(), over="OVER", **keys)
+
+    return node.transform(written_out) if named else node
+
+
+def lower_windows(low: Lowering, tree: JoinTree, bound_nodes: Sequence[Node]) -> list[Node]:
+    """The expressions with each window function a column, which `tree` has from now on."""
+    roots = [exp.Paren(this=node.copy()) for node in bound_nodes]
+    names: dict[str, str] = {}
+    items: list[Item] = []
+    partitions: list[dict[str, Term]] = []
+    for window in [found for root in roots for found in _outermost(root)]:
+        key = window.sql("spark", comments=False)
+        if key not in names:
+            names[key] = low.names.new()
+            items.append((names[key], Term.of(with_tie_break(window))))
+            partitions.append(_partition(window))
+        window.replace(bound(names[key]))
+    if items:
+        tree.become(Window(tree.node, items, _common(partitions)))
+    return [root.this for root in roots]
+
+
+def _outermost(root: Node) -> list[exp.Window]:
+    windows = list(root.find_all(exp.Window))
+    if any(window.find_ancestor(exp.Window) for window in windows):
+        raise NotCovered("a window inside a window", root.this)
+    return windows
+
+
+def _partition(window: exp.Window) -> dict[str, Term]:
+    terms = [Term.of(node) for node in window.args.get("partition_by") or []]
+    return {term.sql: term for term in terms if term.columns}
+
+
+def _common(partitions: Sequence[dict[str, Term]]) -> list[Term]:
+    """What every window is partitioned by: a row's windows all lie inside the rows that share it."""
+    first, *others = partitions
+    return [term for sql, term in first.items() if all(sql in other for other in others)]
+
+
+def with_tie_break(window: exp.Window) -> exp.Window:
+    """Where the place of a row among equals shows, row ids say which comes first: any order would do, but it has
+    to be the same at both ends."""
+    order = window.args.get("order")
+    if order is None or not _shows_places(window):
+        return window
+    copy = window.copy()
+    copy.args["order"].append("expressions", exp.Ordered(this=bound(ROW_ID), nulls_first=True))
+    return copy
+
+
+def _shows_places(window: exp.Window) -> bool:
+    spec = window.args.get("spec")
+    by_rows = spec is not None and str(spec.args.get("kind", "")).upper() == "ROWS"
+    return by_rows or any(window.this.find(kind) for kind in BY_POSITION)
