@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dbt.adapters.base import BaseRelation
+from dbt.adapters.contracts.relation import RelationConfig
 from dbt.adapters.spark.impl import GET_COLUMNS_IN_RELATION_RAW_MACRO_NAME, SparkAdapter, SparkConfig
+from dbt_common.clients.agate_helper import merge_tables
 from dbt_common.contracts.metadata import CatalogTable
 
 from dbt.adapters.streamspark.catalog import Description, catalog_rows, catalog_table, describe
@@ -49,6 +52,11 @@ class StreamsparkAdapter(StreamMethods, SparkAdapter):
         """dbt-spark's macros ask the model for its file format and mean parquet when there is none."""
         config.model.config.extra.setdefault("file_format", DEFAULT_FILE_FORMAT)
 
+    def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
+        """Spark lists names without their catalog; they are looked up again with the one they were listed in."""
+        found = super().list_relations_without_caching(schema_relation)
+        return [relation.replace_path(database=schema_relation.database) for relation in found]
+
     def _build_spark_relation_list(
         self, row_list: agate.Table, relation_info_func: Callable[[agate.Row], Any]
     ) -> list[BaseRelation]:
@@ -58,7 +66,6 @@ class StreamsparkAdapter(StreamMethods, SparkAdapter):
 
     def _relation_of(self, schema: str, name: str, information: str) -> BaseRelation:
         return self.Relation.create(
-            database=self.config.credentials.database,
             schema=schema,
             identifier=name,
             type=relation_type(information),  # type: ignore[arg-type]
@@ -76,6 +83,16 @@ class StreamsparkAdapter(StreamMethods, SparkAdapter):
 
     def get_catalog_for_single_relation(self, relation: BaseRelation) -> CatalogTable:
         return catalog_table(relation, self._describe(relation))
+
+    def get_catalog(
+        self, relation_configs: Iterable[RelationConfig], used_schemas: frozenset[tuple[str, str]]
+    ) -> tuple[agate.Table, list[Exception]]:
+        """dbt-spark's, which takes one catalog at a time: sources may well be in another than the models."""
+        by_catalog = defaultdict(list)
+        for relation in relation_configs:
+            by_catalog[relation.database].append(relation)
+        found = [super(StreamsparkAdapter, self).get_catalog(some, used_schemas) for some in by_catalog.values()]
+        return merge_tables([table for table, _ in found]), [error for _, errors in found for error in errors]
 
     @classmethod
     def convert_time_type(cls, agate_table: agate.Table, col_idx: int) -> str:

@@ -14,6 +14,7 @@ from dbt.adapters.streamspark.changes.differentiate.differentiation import END, 
 from dbt.adapters.streamspark.changes.differentiate.leaves import Leaf
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.ends import Point, resolve_end
+from dbt.adapters.streamspark.changes.fallbacks import fallbacks
 from dbt.adapters.streamspark.changes.file_changes import EMPTY, INITIAL_ROWS, MINIMIZE
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.interval import Interval
@@ -26,7 +27,7 @@ from dbt.adapters.streamspark.changes.query.lower import lower
 from dbt.adapters.streamspark.changes.query.lowered import Lowered, as_opaque, lowered
 from dbt.adapters.streamspark.changes.query.lowering import Lowering
 from dbt.adapters.streamspark.changes.query.not_covered import NotCovered
-from dbt.adapters.streamspark.errors import InvalidInterval
+from dbt.adapters.streamspark.errors import InvalidInterval, InvalidQuery, UnsupportedQuery
 
 
 class ChangeQuery:
@@ -48,6 +49,20 @@ class ChangeQuery:
     def frontier(self, point: Point) -> Frontier:
         """One version per base table. Raises InvalidInterval."""
         return resolve_end(self.logs, point)
+
+    def shown(self, text: str) -> str:
+        """A message with the names of tables for the tokens that stand for them."""
+        for token, table in self.tables.items():
+            text = text.replace(f"`{token}`", table.name).replace(token, table.name)
+        return text
+
+    @contextmanager
+    def names_shown(self) -> Iterator[None]:
+        """Errors that are raised inside say the names of tables."""
+        try:
+            yield
+        except (InvalidQuery, UnsupportedQuery) as error:
+            raise type(error)(self.shown(str(error))) from error
 
     def interval(self, start: Frontier | None, end: Frontier) -> QueryInterval:
         return QueryInterval(self, start, end)
@@ -110,13 +125,18 @@ class QueryInterval:
         """The query's operators. Raises InvalidQuery, UnsupportedQuery."""
         schemas = {token: leaf.interval.schemas.schema for token, leaf in self.leaves.items()}
         query = self.query
-        with self.stand_ins() as views:
+        with self.stand_ins() as views, query.names_shown():
             found = lowered(query.spark, query.text, query.tables, schemas)
             wrong = self._wrong_types(found, views)
             if not wrong:
                 return found
             low = Lowering(query.spark, query.tables, schemas, lower)
             return as_opaque(low, query.text, found.schema, NotCovered(f"a column whose type would change ({wrong})"))
+
+    @property
+    def fallbacks(self) -> list[str]:
+        """Why and where parts of the query have no rule; empty where every operator has one."""
+        return [self.query.shown(reason) for reason in fallbacks(self.lowered.root)]
 
     def _wrong_types(self, found: Lowered, views: Views) -> str:
         """A last look before the operators are trusted: they give the types that Spark gives the query."""

@@ -9,7 +9,6 @@ from pyspark.sql import DataFrame, SparkSession
 from dbt.adapters.streamspark.changes.change_query import ChangeQuery, QueryInterval
 from dbt.adapters.streamspark.changes.commit_times import CommitTimes, commit_times, history_times
 from dbt.adapters.streamspark.changes.ends import Point
-from dbt.adapters.streamspark.changes.fallbacks import fallbacks
 from dbt.adapters.streamspark.changes.formats import FORMATS
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS, Dialect
 from dbt.adapters.streamspark.changes.read import known
@@ -61,7 +60,7 @@ def read_changes(
 
 def refuse_fallbacks(interval: QueryInterval) -> None:
     """Raises UnsupportedQuery when a part of the query has no rule."""
-    reasons = fallbacks(interval.lowered.root)
+    reasons = interval.fallbacks
     if reasons:
         raise UnsupportedQuery(
             f"mode strict: there is no rule for {'; nor for '.join(reasons)}. In mode auto that part is computed "

@@ -18,7 +18,8 @@ def resolve_end(logs: Sequence[TableLog], point: Point) -> Frontier:
     """The frontier that `point` means for the tables of `logs` (refreshed).
 
     A version means the one table there is; a time (text or datetime) the newest commit of each table up to it; a
-    mapping gives a version or time by table name, and may name tables that the query does not read; None is now. Raises InvalidInterval, which names the table.
+    mapping gives a version or time by table name, and may name tables that the query does not read; None is now.
+    Raises InvalidInterval, which names the table.
     """
     versions = [_version(log, _point_of(log, logs, point)) for log in logs]
     taken = [frontier_of(log, version) for log, version in zip(logs, versions, strict=True)]

@@ -16,12 +16,8 @@ def _reasons(node: Operator) -> Iterator[str]:
     if isinstance(node, Opaque):
         yield str(node.reason)
     elif isinstance(node, Window) and not node.partition:
-        yield f"a window function without a PARTITION BY that all windows of its SELECT share, at {_shown(node)}"
+        yield f"a window function without a PARTITION BY that all windows of its SELECT share, at {node.place}"
     elif isinstance(node, OuterJoin) and not node.pairs:
-        yield f"an outer join without an equality between its sides, at ON {_shown(node) or 'true'}"
+        yield f"an outer join without an equality between its sides, at {node.place}"
     elif isinstance(node, SemiJoin) and node.conditions and not node.pairs and not node.members:
-        yield f"EXISTS or IN without an equality between its sides, at {_shown(node)}"
-
-
-def _shown(node: Operator) -> str:
-    return ", ".join(term.sql for term in node.terms)
+        yield f"EXISTS or IN without an equality between its sides, at {node.place}"

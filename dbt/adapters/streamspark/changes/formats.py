@@ -16,7 +16,6 @@ from dbt.adapters.streamspark.changes.differentiate.differentiation import END, 
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.projection import literal
 from dbt.adapters.streamspark.changes.query import algebra
-from dbt.adapters.streamspark.changes.query.lowered import Lowered
 from dbt.adapters.streamspark.changes.steps import Step, steps
 from dbt.adapters.streamspark.errors import UnsupportedQuery
 
@@ -58,18 +57,18 @@ def _delta(interval: QueryInterval, d: Differentiation) -> Delta | None:
 def append_only(interval: QueryInterval) -> Parts:
     """Rows freshly inserted, as they were inserted. Raises UnsupportedQuery for a query in which an insert into a
     table can take a row away (paper, section 2.2.1)."""
-    _check_monotone(interval.lowered)
+    _check_monotone(interval)
     with Views(interval.query.spark) as views:
         d = interval.differentiation(interval.lowered, views, appended=interval.start is not None)
         return [(interval, _rows(interval, d, _delta(interval, d)))]
 
 
-def _check_monotone(found: Lowered) -> None:
-    for node in found.root.walk():
+def _check_monotone(interval: QueryInterval) -> None:
+    for node in interval.lowered.root.walk():
         if not isinstance(node, MONOTONE):
             raise UnsupportedQuery(
                 f"format append_only takes queries whose rows only ever come as rows are inserted, and this one has "
-                f"{describe(node)}. Use format min_delta."
+                f"{interval.query.shown(describe(node))}. Use format min_delta."
             )
 
 
@@ -77,8 +76,16 @@ def describe(node: algebra.Operator) -> str:
     """An operator's name and what it does, for messages."""
     if isinstance(node, algebra.Opaque):
         return str(node.reason)
-    terms = ", ".join(term.sql for term in node.terms)
-    return f"an operator {type(node).__name__}" + (f" ({terms})" if terms else "")
+    return f"{_NAMES[type(node)]}{f', at {node.place}' if node.place else ''}"
+
+
+_NAMES: dict[type[algebra.Operator], str] = {
+    algebra.Aggregate: "a GROUP BY, DISTINCT or aggregate",
+    algebra.Window: "a window function",
+    algebra.TopK: "an ORDER BY with LIMIT",
+    algebra.OuterJoin: "an outer join",
+    algebra.SemiJoin: "an EXISTS, IN, semi or anti join",
+}
 
 
 def redo_log(interval: QueryInterval) -> Parts:

@@ -11,6 +11,6 @@ from dbt.adapters.streamspark.changes.query.algebra import Term, Unary
 
 
 def affected(d: Differentiation, node: Unary, keys: Keys, terms: Sequence[Term]) -> Delta:
-    """Δ = π−(op(R0 ⋉ K)) + π+(op(R1 ⋉ K))."""
+    """The operator over its input's rows under the keys: minus those of the start, plus those of the end."""
     before, after = (d.rows(node, [d.restricted(node.child, end, keys, terms)], end) for end in (START, END))
     return difference(node.columns, before, after)

@@ -75,13 +75,19 @@ class Differentiation:
 
     def table(self, table: BaseTable, end: bool) -> str:
         """The name of a base table's rows at one end."""
-        leaf = self.leaves[table.token]
-        return str(self._once(("table", table.token, end), lambda: self.views.add(leaf.rows(end))))
+        leaf, what = self.leaves[table.token], f"{table.name} at {'end' if end else 'start'}"
+        rows = leaf.no_rows if self.dry else lambda: leaf.rows(end)
+        return str(self._once(("table", table.token, end), lambda: self.views.add(rows(), what=what)))
 
     def changes_of(self, table: BaseTable) -> str:
         """The name of a base table's change rows."""
         leaf = self.leaves[table.token]
-        return str(self._once(("changes", table.token), lambda: self.views.add(leaf.changes(self.appended))))
+        return str(
+            self._once(
+                ("changes", table.token),
+                lambda: self.views.add(leaf.changes(self.appended), what=f"{table.name} changes"),
+            )
+        )
 
     def after(self, node: Operator) -> str:
         """The rows that a term of a rule meets on the side that has moved already: those at the end or, where only
@@ -129,7 +135,9 @@ class Differentiation:
         listed = ", ".join((*node.columns, "__id", *SIGNED))
         sql = f"select {listed} from {self.minimal(node.columns, delta)}"
         kept = self.keep(sql)
-        return None if kept.count == 0 else Delta(self.views.add(kept.frame), delta.minus, delta.plus, kept)
+        return (
+            None if kept.count == 0 else Delta(self.views.add(kept.frame, what="delta"), delta.minus, delta.plus, kept)
+        )
 
     def minimal(self, columns: Sequence[str], delta: Delta) -> str:
         """The relation of the delta's net changes."""
@@ -146,7 +154,7 @@ class Differentiation:
             for delta, terms in sources
         ]
         kept = self.keep(f"select distinct * from ({' union all '.join(selects)})")
-        return Keys(self.views.add(kept.frame), known_columns(kept))
+        return Keys(self.views.add(kept.frame, what="keys"), known_columns(kept))
 
     def met(self, relation: str, expressions: Sequence[Term], delta: Delta, terms: Sequence[Term]) -> str:
         """The rows of a relation that may meet a kept delta where `expressions` equal the delta's `terms`; all of

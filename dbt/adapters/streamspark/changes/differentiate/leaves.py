@@ -63,6 +63,10 @@ class Leaf:
         columns = [quoted(name) for name in self.columns]
         return frame.selectExpr(*columns, "cast(_metadata.row_id as string) as __id")
 
+    def no_rows(self) -> DataFrame:
+        """The columns of `rows`, without reading or listing anything."""
+        return self._nothing().selectExpr(*(quoted(name) for name in self.columns), "'' as __id")
+
     def stand_in(self) -> DataFrame:
         """The table as it is at the end, without rows."""
         return self._nothing().selectExpr(*(quoted(name) for name in self.interval.schemas.columns))

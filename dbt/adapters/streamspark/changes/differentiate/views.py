@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from contextlib import AbstractContextManager
 from typing import Any
@@ -16,9 +17,9 @@ class Views(AbstractContextManager["Views"]):
         self.spark = spark
         self._names: list[str] = []
 
-    def add(self, frame: DataFrame, name: str = "") -> str:
-        """The name of a temporary view of `frame`."""
-        name = name or f"__streamspark_{uuid.uuid4().hex[:12]}"
+    def add(self, frame: DataFrame, name: str = "", what: str = "rows") -> str:
+        """The name of a temporary view of `frame`: `name`, or one that says `what` it is."""
+        name = name or f"__{re.sub('[^A-Za-z0-9]', '_', what)}_{uuid.uuid4().hex[:12]}"
         frame.createOrReplaceTempView(name)
         self._names.append(name)
         return name

@@ -57,7 +57,9 @@ class Condition:
 
 @dataclass(eq=False)
 class Operator:
-    """`columns`: the names of what comes out."""
+    """`columns`: the names of what comes out; `place`: where in the SQL the operator stands, if that may matter."""
+
+    place: str = field(default="", kw_only=True)
 
     @property
     def inputs(self) -> list[Operator]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.errors import AnalysisException, ParseException
@@ -24,11 +24,13 @@ from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
 
 @dataclass(frozen=True)
 class Lowered:
-    """`root` gives the columns `ours`, which the query calls as in `schema` (Spark's own, of the query as written)."""
+    """`root` gives the columns `ours`, which the query calls as in `schema` (Spark's own, of the query as written);
+    `shown` is what people call some of our names."""
 
     root: Operator
     ours: tuple[str, ...]
     schema: StructType
+    shown: Mapping[str, str] = field(default_factory=dict)
 
 
 def lowered(
@@ -38,7 +40,7 @@ def lowered(
 
     Raises InvalidQuery where Spark does not accept the query, UnsupportedQuery for what has no fixed result.
     """
-    frame = _analysed(spark, text, tables)
+    frame = _analysed(spark, text)
     query = parse_query(text)
     refuse_volatile(query)
     _refuse_volatile_functions(frame, query)
@@ -49,7 +51,7 @@ def lowered(
     relation = lower(low, bind_clock(query))
     ours = tuple(name for _, name in relation.columns)
     prune(relation.node, ours)
-    return Lowered(relation.node, ours, frame.schema)
+    return Lowered(relation.node, ours, frame.schema, low.names.shown)
 
 
 def as_opaque(low: Lowering, text: str, schema: StructType, reason: NotCovered) -> Lowered:
@@ -61,14 +63,11 @@ def as_opaque(low: Lowering, text: str, schema: StructType, reason: NotCovered) 
     return Lowered(Opaque(text, names, list(low.tables.values()), reason), tuple(names), schema)
 
 
-def _analysed(spark: SparkSession, text: str, tables: Mapping[str, BaseTable]) -> DataFrame:
+def _analysed(spark: SparkSession, text: str) -> DataFrame:
     try:
         return spark.sql(text.replace(CLOCK, "current_timestamp()"))
     except (AnalysisException, ParseException) as error:
-        message = str(error).split("\n")[0]
-        for token, table in tables.items():
-            message = message.replace(f"`{token}`", table.name).replace(token, table.name)
-        raise InvalidQuery(f"Spark does not accept the query: {message}") from error
+        raise InvalidQuery(f"Spark does not accept the query: {str(error).splitlines()[0]}") from error
 
 
 def _is_faithful(frame: DataFrame, query: Node) -> bool:

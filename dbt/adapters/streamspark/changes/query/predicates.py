@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dbt.adapters.streamspark.changes.query.algebra import Condition, Operator, SemiJoin, Term
 from dbt.adapters.streamspark.changes.query.joins import JoinTree, conjuncts
-from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered, Unresolved
+from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered, Unresolved, place
 from dbt.adapters.streamspark.changes.query.scope import bound
 from dbt.adapters.streamspark.changes.query.subqueries import Context, correlated_body, replace_subqueries
 
@@ -49,7 +49,9 @@ def _with_subquery(context: Context, tree: JoinTree, part: Node) -> None:
 
 def _exists(context: Context, tree: JoinTree, query: Node, negated: bool) -> None:
     inner = inner_side(context, _without_limit(query))
-    _attach(tree, inner.conditions, lambda left: SemiJoin(left, inner.node, inner.conditions, negated))
+    _attach(
+        tree, inner.conditions, lambda left: SemiJoin(left, inner.node, inner.conditions, negated, place=place(query))
+    )
 
 
 def _without_limit(query: Node) -> Node:
@@ -71,14 +73,14 @@ def _in(context: Context, tree: JoinTree, test: exp.In, negated: bool) -> None:
     left = [context.bind(side) for side in sides]
     if negated:
         members = [(Term.of(a), Term.of(b)) for a, b in zip(left, inner.outputs, strict=True)]
-        tree.become(SemiJoin(tree.node, inner.node, inner.conditions, True, members))
+        tree.become(SemiJoin(tree.node, inner.node, inner.conditions, True, members, place=place(test)))
         return
     equal = [
         Condition.of(exp.EQ(this=_in_parentheses(a), expression=_in_parentheses(b)))
         for a, b in zip(left, inner.outputs, strict=True)
     ]
     conditions = [*inner.conditions, *equal]
-    _attach(tree, conditions, lambda node: SemiJoin(node, inner.node, conditions))
+    _attach(tree, conditions, lambda node: SemiJoin(node, inner.node, conditions, place=place(test)))
 
 
 def _in_parentheses(node: Node) -> Node:

@@ -15,13 +15,17 @@ Column = tuple[str, str]
 
 
 class Names:
-    """A supply of column names, each given out once."""
+    """A supply of column names, each given out once; `shown` is what people call the column."""
 
     def __init__(self) -> None:
         self._numbers = count(1)
+        self.shown: dict[str, str] = {}
 
-    def new(self) -> str:
-        return f"c{next(self._numbers)}"
+    def new(self, shown: str = "") -> str:
+        name = f"c{next(self._numbers)}"
+        if shown:
+            self.shown[name] = shown
+        return name
 
 
 @dataclass(frozen=True)

@@ -168,11 +168,16 @@ def _computed(context: Context, tree: JoinTree, clauses: Clauses) -> tuple[list[
     nodes = [_bound(context, tree, node) for node in clauses.all[: len(clauses.items)]]
     qualify = [_bound(context, tree, node) for node in clauses.qualify]
     order = [_bound(context, tree, node) for node in clauses.order]
-    computed = lower_windows(context.low, tree, [*nodes, *qualify, *order])
+    computed = lower_windows(context.low, tree, [*nodes, *qualify, *order], _first_window(clauses))
     for node in computed[len(nodes) : len(nodes) + len(qualify)]:
         tree.require(node)
     names = [name for name, _ in clauses.items]
     return list(zip(names, computed[: len(nodes)], strict=True)), computed[len(nodes) + len(qualify) :]
+
+
+def _first_window(clauses: Clauses) -> str:
+    windows = (window for node in clauses.all for window in node.find_all(exp.Window))
+    return next((place(window) for window in windows), "")
 
 
 def _bound(context: Context, tree: JoinTree, node: Node) -> Node:
@@ -182,7 +187,7 @@ def _bound(context: Context, tree: JoinTree, node: Node) -> Node:
 def _result(
     low: Lowering, select: exp.Select, node: Operator, items: list[tuple[str, Node]], order: list[Node]
 ) -> Relation:
-    computed: list[Item] = [(low.names.new(), Term.of(item)) for _, item in items]
+    computed: list[Item] = [(low.names.new(name), Term.of(item)) for name, item in items]
     sorting: list[Item] = [(low.names.new(), Term.of(key.this)) for key in order]
     ours = [name for name, _ in computed]
     if select.args.get("distinct"):
@@ -209,7 +214,7 @@ def _among(computed: Sequence[Item], term: Term, select: exp.Select) -> str:
 
 def distinct(low: Lowering, node: Operator, columns: Sequence[str]) -> tuple[Operator, dict[str, str]]:
     """Each tuple of `columns` once, and their new names."""
-    renamed = {name: low.names.new() for name in columns}
+    renamed = {name: low.names.new(low.names.shown.get(name, "")) for name in columns}
     keys = [(new, Term(name, frozenset([name]))) for name, new in renamed.items()]
     return Aggregate(node, keys, []), renamed
 
@@ -225,5 +230,5 @@ def top_k(
         keys.append(Term.of(key))
     limit, offset = (query.args.get(clause) for clause in ("limit", "offset"))
     first = TopK(node, keys, limit and limit.expression.sql("spark"), offset and offset.expression.sql("spark"))
-    items = [(low.names.new(), Term(name, frozenset([name]))) for name in columns]
+    items = [(low.names.new(low.names.shown.get(name, "")), Term(name, frozenset([name]))) for name in columns]
     return Project(first, items), [name for name, _ in items]

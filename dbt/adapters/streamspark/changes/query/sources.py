@@ -18,7 +18,7 @@ from dbt.adapters.streamspark.changes.query.algebra import (
 )
 from dbt.adapters.streamspark.changes.query.joins import JoinTree, conjuncts
 from dbt.adapters.streamspark.changes.query.lowering import Ctes, Lowering, Relation
-from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
+from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered, place
 from dbt.adapters.streamspark.changes.query.scope import Column, Scope, Source, bind, bound
 
 
@@ -77,7 +77,7 @@ def _relation(low: Lowering, item: Node, ctes: Ctes) -> Relation:
 def _table(low: Lowering, item: exp.Table, ctes: Ctes) -> Relation:
     table = low.tables.get(item.name)
     if table is not None:
-        names = {field.name: low.names.new() for field in low.schemas[item.name].fields}
+        names = {field.name: low.names.new(field.name) for field in low.schemas[item.name].fields}
         return Relation(Scan(table, names), tuple(names.items()))
     cte = ctes.by_name[item.name.lower()]
     relation = low.lower(cte.query, cte.known)
@@ -176,7 +176,7 @@ def _conditions(join: exp.Join, scope: Scope, source: Source, shared: Sequence[s
 def _semi(
     join: exp.Join, scope: Scope, tree: JoinTree, relation: Relation, source: Source, shared: list[str], anti: bool
 ) -> None:
-    tree.become(SemiJoin(tree.node, relation.node, _conditions(join, scope, source, shared), anti))
+    tree.become(SemiJoin(tree.node, relation.node, _conditions(join, scope, source, shared), anti, place=place(join)))
 
 
 def _outer(
@@ -191,7 +191,7 @@ def _outer(
 ) -> None:
     conditions = _conditions(join, scope, source, shared)
     left, right = (relation.node, tree.node) if side == "RIGHT" else (tree.node, relation.node)
-    tree.become(OuterJoin(left, right, conditions, full=side == "FULL"))
+    tree.become(OuterJoin(left, right, conditions, full=side == "FULL", place=place(join)))
     sides = {name: (_column(scope.visible, name), _column(source.columns, name)) for name in shared}
     if side != "FULL":
         _merge(scope, source, {name: pair[side == "RIGHT"] for name, pair in sides.items()})

@@ -32,8 +32,9 @@ def named_windows(select: exp.Select, node: Node) -> Node:
     return node.transform(written_out) if named else node
 
 
-def lower_windows(low: Lowering, tree: JoinTree, bound_nodes: Sequence[Node]) -> list[Node]:
-    """The expressions with each window function a column, which `tree` has from now on."""
+def lower_windows(low: Lowering, tree: JoinTree, bound_nodes: Sequence[Node], where: str) -> list[Node]:
+    """The expressions with each window function a column, which `tree` has from now on; `where` is the place of the
+    first of them in the SQL."""
     roots = [exp.Paren(this=node.copy()) for node in bound_nodes]
     names: dict[str, str] = {}
     items: list[Item] = []
@@ -46,7 +47,7 @@ def lower_windows(low: Lowering, tree: JoinTree, bound_nodes: Sequence[Node]) ->
             partitions.append(_partition(window))
         window.replace(bound(names[key]))
     if items:
-        tree.become(Window(tree.node, items, _common(partitions)))
+        tree.become(Window(tree.node, items, _common(partitions), place=where))
     return [root.this for root in roots]
 
 
