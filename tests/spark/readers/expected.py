@@ -12,6 +12,8 @@ from tests.spark.readers.table_program import Version
 
 Change = tuple[str, str, str]
 
+COMPACTIONS = ("optimize", "purge")
+
 
 def min_delta(start: Version, end: Version) -> Counter[Change]:
     """(type, row id, values) of every change, the values in the end's columns."""
@@ -41,6 +43,24 @@ def appended(versions: list[Version], start: int, end: int) -> Counter[Change]:
         for row in version.rows.keys() - seen:
             changes[("insert", str(row), in_columns(version.rows[row][1], version, versions[end]))] += 1
         seen |= version.rows.keys()
+    return changes
+
+
+def arrived(versions: list[Version], start: int, end: int) -> Counter[Change]:
+    """The rows of the files that statements of (start, end] brought and none took away, as they were on arrival.
+    Compaction moves rows to other files: it brings nothing and takes nothing away. Row ids are left out."""
+    since: dict[str, int] = {}
+    for number in range(start + 1, end + 1):
+        if versions[number].operation in COMPACTIONS:
+            continue
+        before, now = set(versions[number - 1].files.values()), set(versions[number].files.values())
+        since = {file: version for file, version in since.items() if file not in before - now}
+        since |= dict.fromkeys(now - before, number)
+    changes: Counter[Change] = Counter()
+    for file, number in since.items():
+        then = versions[number]
+        rows = [values for row, (_, values) in then.rows.items() if then.files[row] == file]
+        changes.update(("insert", "", in_columns(values, then, versions[end])) for values in rows)
     return changes
 
 

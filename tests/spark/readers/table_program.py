@@ -1,7 +1,7 @@
 """Random tables and random statements on them, with every version remembered: what the readers are checked against.
 
-The model knows nothing of files or commits: it keeps, per version, the rows (by row id) that a plain time-travel
-SELECT returned, and which column is which across renames.
+The model knows nothing of the log: it keeps, per version, the rows (by row id) that a plain time-travel SELECT
+returned, the file that each was in, which column is which across renames, and the statement that made the version.
 """
 
 from __future__ import annotations
@@ -30,10 +30,13 @@ Row = tuple[str, ...]
 
 @dataclass
 class Version:
-    """One version: `columns` is name -> identity (kept across renames), `rows` is row id -> (version, values)."""
+    """One version: `columns` is name -> identity (kept across renames), `rows` is row id -> (version, values),
+    `files` row id -> file, `operation` what made the version (out of OPERATIONS, or "create")."""
 
     columns: dict[str, str]
     rows: dict[int, tuple[int, dict[str, Any]]]
+    files: dict[int, str]
+    operation: str
 
 
 @dataclass
@@ -60,7 +63,7 @@ class TableProgram:
         partition = "partitioned by (p)" if self.partitioned else ""
         schema = f"id int, p int{', ' + types if types else ''}"
         self.run(f"create table {self.name} ({schema}) using delta {partition} tblproperties ({properties})")
-        self.remember()
+        self.remember("create")
 
     def run(self, statement: str) -> None:
         self.spark.sql(statement).collect()
@@ -68,19 +71,21 @@ class TableProgram:
     def newest(self) -> int:
         return int(self.spark.sql(f"describe history {self.name} limit 1").first()["version"])
 
-    def remember(self) -> None:
-        """Reads every version not yet seen. Maintenance commits of the same columns share what is known."""
+    def remember(self, operation: str) -> None:
+        """Reads every version not yet seen."""
         for version in range(len(self.versions), self.newest() + 1):
             frame = self.spark.sql(
-                f"select _metadata.row_id, _metadata.row_commit_version, * from {self.name} version as of {version}"
+                "select _metadata.row_id, _metadata.row_commit_version, _metadata.file_name, * "
+                f"from {self.name} version as of {version}"
             )
-            rows = {r[0]: (r[1], dict(zip(frame.columns[2:], r[2:], strict=True))) for r in frame.collect()}
+            found = frame.collect()
+            rows = {r[0]: (r[1], dict(zip(frame.columns[3:], r[3:], strict=True))) for r in found}
             names = {n: i for n, i in self.identity.items() if n in frame.columns}
-            self.versions.append(Version(names, rows))
+            self.versions.append(Version(names, rows, {r[0]: r[2] for r in found}, operation))
 
     def step(self, operation: str, number: int) -> None:
         OPERATIONS[operation](self, number)
-        self.remember()
+        self.remember(operation)
 
     def select_rows(self, ids: str) -> str:
         """SQL of new rows for an SQL relation of ids."""

@@ -17,7 +17,7 @@ from dbt.adapters.streamspark.changes.read import read_interval
 from dbt.adapters.streamspark.changes.view_sql import view_sql
 from tests.spark.readers import expected
 from tests.spark.readers.expected import Change
-from tests.spark.readers.table_program import COLUMNS, OPERATIONS, TableProgram
+from tests.spark.readers.table_program import COLUMNS, OPERATIONS, TableProgram, Version
 
 EXAMPLES = int(os.environ.get("STREAMSPARK_EXAMPLES", "6"))
 
@@ -88,6 +88,17 @@ def check_interval(table: TableProgram, log: TableLog, start: int, end: int) -> 
     assert changes_of(keyed, with_ids=False) == by_key
     inserted = read_interval(spark, log, start, end, mode="append_only").dataframe
     assert changes_of(inserted) == expected.appended(versions, start, end)
+    files = read_interval(spark, log, start, end, mode="insert_only").dataframe
+    assert changes_of(files, with_ids=False) == expected.arrived(versions, start, end)
+    if feed_covers(versions, start, end):
+        fed = read_interval(spark, log, start, end, reader="cdf", unique_key=("id",)).dataframe
+        assert changes_of(fed, with_ids=False) == by_key
+
+
+def feed_covers(versions: list[Version], start: int, end: int) -> bool:
+    """Delta refuses to read the change data feed across a column renamed, dropped or widened. All else it covers,
+    CREATE OR REPLACE and RESTORE too."""
+    return not any(v.operation in ("rename_column", "drop_column", "widen") for v in versions[start + 1 : end + 1])
 
 
 def check_view(table: TableProgram, log: TableLog, start: int) -> None:
