@@ -82,7 +82,8 @@ class BaseTables:
 
     def table(self, parts: Sequence[str], namespace: Sequence[str]) -> BaseTable:
         """The Delta table of that name. Raises InvalidQuery when there is none, or it is none of Delta's."""
-        log = self._log([*namespace, *parts] if len(parts) == 1 and namespace else list(parts))
+        home = namespace or (self.spark.catalog.currentDatabase(),)
+        log = self._log([*home, *parts] if len(parts) == 1 else list(parts))
         for known in self.tables:
             if known.log.path == log.path:
                 return known

@@ -1,0 +1,71 @@
+"""TPC-H tables made by tpchgen-cli, and changes to them like those of the benchmark's refresh functions."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+
+TABLES = ("customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier")
+QUERIES = {path.stem: path.read_text() for path in sorted(Path(__file__).parent.glob("q*.sql"))}
+NEW_KEYS = 10_000_000
+
+
+def load(spark: SparkSession, schema: str, scale: float, folder: Path, files: int = 1) -> None:
+    """Delta tables of the eight tables in `schema`, which is made; `folder` takes the generated Parquet files."""
+    tool = Path(sys.executable).parent / "tpchgen-cli"
+    subprocess.run([tool, "parquet", "-s", str(scale), f"--output-dir={folder}"], check=True, capture_output=True)
+    spark.sql(f"create schema if not exists {schema}")
+    properties = "'delta.enableRowTracking' = 'true', 'delta.enableDeletionVectors' = 'true'"
+    for table in TABLES:
+        source = spark.read.parquet(str(folder / f"{table}.parquet"))
+        big = table in ("lineitem", "orders")
+        source.repartition(files if big else 1).createOrReplaceTempView("tpch_source")
+        spark.sql(
+            f"create or replace table {schema}.{table} using delta tblproperties ({properties}) "
+            "as select * from tpch_source"
+        )
+
+
+def refresh(number: int, share: float) -> Iterator[str]:
+    """The statements of one refresh, on tables of the current schema: of about `share` of the orders, with their
+    lines, as many come, go and change; a few rows of every other table change, keys among them."""
+    every = max(1, round(1 / share))
+    order = "o_orderkey div 8 * 4 + o_orderkey % 8"  # TPC-H leaves gaps in its keys
+    line = "l_orderkey div 8 * 4 + l_orderkey % 8"
+    shifted = NEW_KEYS * number
+    orders = "* except (o_orderkey)"
+    yield (
+        f"insert into orders by name select o_orderkey + {shifted} as o_orderkey, {orders} from orders "
+        f"where {order} % {every} = {number % every} and o_orderkey < {NEW_KEYS}"
+    )
+    yield (
+        f"insert into lineitem by name select l_orderkey + {shifted} as l_orderkey, * except (l_orderkey) from lineitem "
+        f"where {line} % {every} = {number % every} and l_orderkey < {NEW_KEYS}"
+    )
+    gone = (number + every // 3) % every
+    yield f"delete from lineitem where {line} % {every} = {gone}"
+    yield f"delete from orders where {order} % {every} = {gone}"
+    moved = (number + 2 * every // 3) % every
+    yield (
+        "update orders set o_custkey = o_custkey % 100 + 1, o_orderdate = date_add(o_orderdate, 40), "
+        f"o_totalprice = o_totalprice + 100 where {order} % {every} = {moved}"
+    )
+    yield (
+        "update lineitem set l_quantity = 50 - l_quantity, l_suppkey = l_suppkey % 7 + 1, "
+        f"l_receiptdate = date_add(l_receiptdate, 30) where {line} % {every} = {moved}"
+    )
+    yield from _others(number)
+
+
+def _others(number: int) -> Iterator[str]:
+    yield f"update customer set c_acctbal = c_acctbal + 500, c_nationkey = (c_nationkey + 1) % 25 where c_custkey % 211 = {number}"
+    yield f"update part set p_type = 'PROMO BRUSHED BRASS', p_size = p_size % 20 + 1 where p_partkey % 307 = {number}"
+    yield f"update partsupp set ps_supplycost = ps_supplycost / 2, ps_availqty = ps_availqty + 10 where ps_partkey % 401 = {number}"
+    yield (
+        "update supplier set s_comment = 'Customer said: Complaints', s_nationkey = (s_nationkey + 3) % 25 "
+        f"where s_suppkey % 31 = {number}"
+    )
