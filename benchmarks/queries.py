@@ -99,6 +99,11 @@ def _timed(read: Callable[[], list[DataFrame]]) -> float:
     return time.perf_counter() - begin
 
 
+def _tell(one: Measured) -> None:
+    seconds = {way: f"{taken:.1f} s" for way, taken in one.seconds.items()}
+    print(f"{one.share:.2%} {one.query}: {one.changes} changes", seconds, flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=float, default=1, help="TPC-H scale factor")
@@ -116,11 +121,7 @@ def main() -> None:
             before, after = bench.refresh(number, share)
             for name in (name for name in CHOSEN if options.only in name):
                 done.append(bench.measure(name, share, before, after))
-                print(
-                    f"{share:.2%} {name}: {done[-1].changes} changes",
-                    {k: f"{s:.1f} s" for k, s in done[-1].seconds.items()},
-                    flush=True,
-                )
+                _tell(done[-1])
         write_query_report(options.out, done, options)
 
 
