@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyspark.sql import SparkSession
 from sqlglot import exp
 
 from dbt.adapters.streamspark.changes.query.not_covered import Node
+from dbt.adapters.streamspark.changes.query.registry import function_info
 
 WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 _SPARK_AGGREGATES: dict[str, bool] = {}
@@ -45,10 +44,8 @@ class Functions:
         return _SPARK_AGGREGATES[name]
 
     def _group(self, name: str) -> str:
-        jvm: Any = self._spark._jvm
-        registry = self._spark._jsparkSession.sessionState().functionRegistry()
-        info = registry.lookupFunction(jvm.org.apache.spark.sql.catalyst.FunctionIdentifier(name))
-        return str(info.get().getGroup()) if info.isDefined() else ""
+        info = function_info(self._spark, name)
+        return "" if info is None else str(info.getGroup())
 
 
 def _unwrapped(node: Node) -> Node:

@@ -15,7 +15,7 @@ from sqlglot import exp
 from dbt.adapters.streamspark.changes.query.base_tables import BaseTable
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
 
-CLOCK = "__streamspark_now()"
+CLOCK = "__STREAMSPARK_NOW()"  # as sqlglot writes the names of functions
 
 
 @dataclass(frozen=True)

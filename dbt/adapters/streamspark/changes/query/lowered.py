@@ -18,6 +18,7 @@ from dbt.adapters.streamspark.changes.query.lower import lower
 from dbt.adapters.streamspark.changes.query.lowering import Lowering
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
 from dbt.adapters.streamspark.changes.query.prune import prune
+from dbt.adapters.streamspark.changes.query.registry import function_info
 from dbt.adapters.streamspark.changes.query.volatile import bind_clock, function_name, refuse_volatile
 from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
 
@@ -40,12 +41,15 @@ def lowered(
 
     Raises InvalidQuery where Spark does not accept the query, UnsupportedQuery for what has no fixed result.
     """
-    frame = _analysed(spark, text)
     query = parse_query(text)
     refuse_volatile(query)
+    frame = _analysed(spark, text)
     _refuse_volatile_functions(frame, query)
     _check_names(frame.schema)
     low = Lowering(spark, tables, schemas, lower)
+    recursive = next((clause for clause in query.find_all(exp.With) if clause.args.get("recursive")), None)
+    if recursive is not None:  # Spark calls no two plans of it the same
+        return as_opaque(low, text, frame.schema, NotCovered("a recursive WITH", recursive))
     if not _is_faithful(frame, query):
         return as_opaque(low, text, frame.schema, NotCovered("SQL that the parser would write in another way"))
     relation = lower(low, bind_clock(query))
@@ -67,14 +71,32 @@ def _analysed(spark: SparkSession, text: str) -> DataFrame:
     try:
         return spark.sql(text.replace(CLOCK, "current_timestamp()"))
     except (AnalysisException, ParseException) as error:
-        raise InvalidQuery(f"Spark does not accept the query: {str(error).splitlines()[0]}") from error
+        message = next(line for line in str(error).splitlines() if line.strip())
+        raise InvalidQuery(f"Spark does not accept the query: {message}") from error
 
 
 def _is_faithful(frame: DataFrame, query: Node) -> bool:
     """Whether the parser, asked to write the query again, writes what Spark reads as the same query: only then can
-    parts of what it writes stand for parts of the query."""
+    parts of what it writes stand for parts of the query. It does not tell `a, b` from `a cross join b`, which Spark
+    does, so either will do."""
+    return any(_is_same(frame, text) for text in dict.fromkeys((_written(query), _written(_with_commas(query)))))
+
+
+def _written(query: Node) -> str:
+    return str(query.sql("spark", comments=False))
+
+
+def _with_commas(query: Node) -> Node:
+    query = query.copy()
+    for join in query.find_all(exp.Join):
+        if join.kind == "CROSS" and not join.side:
+            join.set("kind", None)
+    return query
+
+
+def _is_same(frame: DataFrame, text: str) -> bool:
     try:
-        again = frame.sparkSession.sql(query.sql("spark", comments=False))
+        again = frame.sparkSession.sql(text)
     except (AnalysisException, ParseException):
         return False
     ours, theirs = (f._jdf.queryExecution() for f in (frame, again))
@@ -86,18 +108,16 @@ def _is_faithful(frame: DataFrame, query: Node) -> bool:
 def _refuse_volatile_functions(frame: DataFrame, query: Node) -> None:
     """User-defined functions are taken as deterministic unless Spark says otherwise."""
     names = {function_name(part) for part in query.find_all(exp.Anonymous)}
-    registry = frame.sparkSession._jsparkSession.sessionState().functionRegistry()
     for name in sorted(names):
-        if _is_users(frame.sparkSession, registry, name) and not all(n.deterministic() for n in _plan_nodes(frame)):
+        if _is_users(frame.sparkSession, name) and not all(n.deterministic() for n in _plan_nodes(frame)):
             raise UnsupportedQuery(
                 f"{name}() is a user-defined function that Spark knows as non-deterministic: its changes cannot be told"
             )
 
 
-def _is_users(spark: SparkSession, registry: Any, name: str) -> bool:
-    jvm: Any = spark._jvm
-    info = registry.lookupFunction(jvm.org.apache.spark.sql.catalyst.FunctionIdentifier(name))
-    return bool(info.isDefined()) and str(info.get().getSource()) not in ("built-in", "")
+def _is_users(spark: SparkSession, name: str) -> bool:
+    info = function_info(spark, name)
+    return info is not None and str(info.getSource()) not in ("built-in", "")
 
 
 def _plan_nodes(frame: DataFrame) -> Iterator[Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Item, Operator, Project, Term, TopK
+from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Filter, Item, Operator, Project, Term, TopK
 from dbt.adapters.streamspark.changes.query.grouping import aggregate, is_grouped
 from dbt.adapters.streamspark.changes.query.joins import JoinTree, conjuncts
 from dbt.adapters.streamspark.changes.query.lowering import Ctes, Lowering, Relation
@@ -61,11 +61,18 @@ def _check_clauses(select: exp.Select) -> None:
     for clause, value in select.args.items():
         if value and clause not in UNDERSTOOD:
             raise NotCovered(clause.upper().strip("_"), select)
-    if (select.args.get("limit") or select.args.get("offset")) and not select.args.get("order"):
+    if (select.args.get("limit") or select.args.get("offset")) and not select.args.get("order") and not _none(select):
         raise UnsupportedQuery(
             f"LIMIT without ORDER BY gives any rows there are, so that its changes cannot be told: {place(select)}. "
             "Add an ORDER BY that leaves no ties."
         )
+
+
+def _none(select: exp.Select) -> bool:
+    """LIMIT 0 without an order, which dbt writes with --empty."""
+    limit = select.args.get("limit")
+    zero = limit is not None and isinstance(limit.expression, exp.Literal) and limit.expression.name == "0"
+    return zero and not select.args.get("order")
 
 
 def _clauses(low: Lowering, select: exp.Select, scope: Scope, tree: JoinTree) -> Clauses:
@@ -81,7 +88,7 @@ def _clauses(low: Lowering, select: exp.Select, scope: Scope, tree: JoinTree) ->
         if select.args.get(clause):
             parts = [_written_out(select, part, scope, aliases) for part in conjuncts(select.args[clause].this)]
             setattr(clauses, clause, parts)
-    if select.args.get("limit") or select.args.get("offset"):
+    if (select.args.get("limit") or select.args.get("offset")) and not _none(select):
         clauses.order = [_ordered(select, node, scope, aliases, written) for node in select.args["order"].expressions]
     return clauses
 
@@ -113,9 +120,11 @@ def _star(node: Node, star: exp.Star, scope: Scope) -> list[Column]:
 
 def _written_out(select: exp.Select, node: Node, scope: Scope, aliases: dict[str, Node]) -> Node:
     """`node` with windows' names and aliases of the select list replaced by what they stand for; a column of FROM
-    comes before an alias of its name."""
+    comes before an alias of its name. Subqueries have names of their own."""
 
     def written_out(part: Node) -> Node:
+        if isinstance(part, exp.Query):
+            return part.copy()  # a new node is not gone into
         is_name = isinstance(part, exp.Column) and len(part.parts) == 1 and not scope.knows(part.name)
         if not is_name or part.name.lower() not in aliases:
             return part
@@ -202,6 +211,8 @@ def _result(
         node, ours = top_k(
             low, select, node, ours, [(name, key) for (name, _), key in zip(sorting, order, strict=True)]
         )
+    elif _none(select):
+        node = Filter(node, Term("false", frozenset()))
     return Relation(node, tuple(zip((name for name, _ in items), ours, strict=True)))
 
 
