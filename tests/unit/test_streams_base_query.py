@@ -74,7 +74,7 @@ def test_projection_and_selection_keep_the_users_text(sql: str, text: str) -> No
 
 @pytest.mark.parametrize(("sql", "found"), REFUSED)
 def test_anything_else_is_refused_by_name(sql: str, found: str) -> None:
-    with pytest.raises(UnsupportedQuery, match="streams on queries come later") as error:
+    with pytest.raises(UnsupportedQuery, match="its query has") as error:
         parse_base_query(sql)
     assert found in str(error.value)
 

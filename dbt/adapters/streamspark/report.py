@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.connections import StreamsparkResponse, response
 from dbt.adapters.streamspark.consume.commit import Outcome
 from dbt.adapters.streamspark.consume.consumption import StreamRead
-from dbt.adapters.streamspark.consume.planner import Plan
+from dbt.adapters.streamspark.consume.planner import Plan, Stream, interval_text, version_before
 from dbt.adapters.streamspark.spark_errors import SqlError
 from dbt.adapters.streamspark.streams.left_out import rows_at
-from dbt.adapters.streamspark.streams.source import open_source
+from dbt.adapters.streamspark.streams.opened import open_stream
+from dbt.adapters.streamspark.streams.stored_query import version_in
 
 TWO_IMAGES = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 
@@ -21,7 +24,8 @@ TWO_IMAGES = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 @dataclass
 class ConsumptionResponse(StreamsparkResponse):
     """dbt's response with the consumption's number, the target's version, and per stream what was read:
-    {"stream", "table", "from", "to", "shape"}; `from` None stands for the initial rows."""
+    {"stream", "table", "from", "to", "shape"}; `from` None stands for the initial rows. Of a stream on several tables
+    `table`, `from` and `to` are lists."""
 
     consumption: int | None = None
     target_version: int | None = None
@@ -64,19 +68,25 @@ def row_counts(found: dict[str, int] | None) -> dict[str, int]:
 
 
 def left_out(spark: SparkSession, plan: Plan) -> list[str]:
-    """For each stream that begins later than its table, how many rows a consumer that begins now does not get."""
+    """For each stream that begins later than its tables, that a consumer which begins now does not get older rows."""
     lines = []
     for read in plan.reads.values():
-        if read.start is None:
-            continue
-        log = open_source(spark, read.stream, read.start)
-        rows = rows_at(log, read.start.tables[0].version)
-        if rows:
+        older = "" if read.start is None else _older_rows(spark, plan.streams[read.stream_id], read.start)
+        if older:
             lines.append(
-                f"{plan.consumer.target} begins with the changes since stream {read.stream} was made: {rows:,} older "
-                f"rows of {log.name} are left out. show_initial_rows: true in the stream's configuration brings them."
+                f"{plan.consumer.target} begins with the changes since stream {read.stream} was made: {older} are left "
+                "out. show_initial_rows: true in the stream's configuration brings them."
             )
     return lines
+
+
+def _older_rows(spark: SparkSession, stream: Stream, start: Frontier) -> str:
+    """How many there are; a query's are not counted, which would be to compute it."""
+    logs = open_stream(spark, stream.name, stream.definition, start).logs
+    counts = [rows_at(log, version_in(log, start) or 0) for log in logs]
+    if stream.definition.on_query:
+        return "the rows that its query had before" if any(count != 0 for count in counts) else ""
+    return f"{counts[0]:,} older rows of {logs[0].name}" if counts[0] else ""
 
 
 def _response(plan: Plan, counts: dict[str, int], outcome: Outcome | None) -> ConsumptionResponse:
@@ -95,17 +105,25 @@ def _response(plan: Plan, counts: dict[str, int], outcome: Outcome | None) -> Co
 
 
 def _read(plan: Plan, read: StreamRead) -> dict[str, Any]:
-    table = read.end.tables[0]
-    since = None if read.start is None else read.start.tables[0].version
-    shape = plan.shapes[read.stream_id]
-    return {"stream": read.stream, "table": table.name, "from": since, "to": table.version, "shape": shape}
+    """Names and versions stand alone for one table, in lists of the same order for several."""
+    tables = read.end.tables
+    since = None if read.start is None else _alone([version_before(read.start, table) for table in tables])
+    until, shape = _alone([table.version for table in tables]), plan.shapes[read.stream_id]
+    names = _alone([table.name for table in tables])
+    return {"stream": read.stream, "table": names, "from": since, "to": until, "shape": shape}
+
+
+def _alone(values: Sequence[Any]) -> Any:
+    return values[0] if len(values) == 1 else list(values)
 
 
 def _reads(plan: Plan) -> str:
-    return " and ".join(_interval(_read(plan, read)) for read in plan.reads.values())
+    return " and ".join(_interval(read, plan.shapes[read.stream_id]) for read in plan.reads.values())
 
 
-def _interval(read: dict[str, Any]) -> str:
-    since = "initial rows at" if read["from"] is None else f"({read['from']},"
-    end = f"{read['to']}" if read["from"] is None else f"{read['to']}]"
-    return f"{read['stream']} {since} {end} {read['shape']}"
+def _interval(read: StreamRead, shape: str) -> str:
+    if len(read.end.tables) != 1:
+        return f"{read.stream} [{interval_text(read.start, read.end)}] {shape}"
+    end = read.end.tables[0]
+    since = f"({version_before(read.start, end)}, {end.version}]" if read.start else f"initial rows at {end.version}"
+    return f"{read.stream} {since} {shape}"

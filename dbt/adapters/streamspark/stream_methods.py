@@ -34,8 +34,9 @@ from dbt.adapters.streamspark.streams.catalog import find_stream, properties
 from dbt.adapters.streamspark.streams.config import StreamConfig, parse_config
 from dbt.adapters.streamspark.streams.consumers import consumer_name, consumes
 from dbt.adapters.streamspark.streams.definition import from_properties
-from dbt.adapters.streamspark.streams.lifecycle import StreamChange, StreamModel
+from dbt.adapters.streamspark.streams.lifecycle import StreamModel
 from dbt.adapters.streamspark.streams.retention import FILE_RETENTION, LOG_RETENTION
+from dbt.adapters.streamspark.streams.stream_change import StreamChange
 
 # what --empty and --sample make of a ref: a stream reads nothing when it is made, so it is made as always
 NARROWED = re.compile(
@@ -73,14 +74,16 @@ class StreamMethods(metaclass=AdapterMeta):
     # streams
 
     @available.parse_none
-    def stream_change(self, model: Mapping[str, Any], relation: Any, sql: str, full_refresh: bool) -> StreamChange:
-        """What a run of the stream's model is to do (lifecycle.py)."""
+    def stream_change(
+        self, model: Mapping[str, Any], relation: Any, sql: str, full_refresh: bool, narrowed: bool = False
+    ) -> StreamChange:
+        """What a run of the stream's model is to do (lifecycle.py); `narrowed`: with --empty or --sample."""
         name = relation.render()
         with self._errors(f"stream {name}"):
             sql = NARROWED.sub(r"\1", sql)
             config = parse_config(model["config"], name)
             existing = from_properties(properties(self.spark(), name) or {}, name)
-            return StreamModel(self.spark(), name, sql, config).decide(existing, full_refresh)
+            return StreamModel(self.spark(), name, sql, config, narrowed).decide(existing, full_refresh)
 
     @available.parse_none
     def stream_clone(self, source: Any, relation: Any) -> StreamChange:

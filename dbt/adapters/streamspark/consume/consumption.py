@@ -21,7 +21,8 @@ class StreamRead:
     """One stream's interval (start, end] as the model reads it.
 
     `start` None means the initial rows. `sql` is the fragment that stands for the interval in the model's
-    SQL, a text found nowhere else in it. `is_empty` says that the interval holds no change.
+    SQL, a text found nowhere else in it. `is_empty` says that the interval holds no change. `query` is the stored
+    text (streams/stored_query.py) that was read, with which a changed stream is told from the one read before.
     """
 
     stream: str
@@ -30,6 +31,7 @@ class StreamRead:
     end: Frontier
     sql: str
     is_empty: bool = False
+    query: str = ""
 
     def __post_init__(self) -> None:
         """A cursor never goes back: rows consumed once would come again."""
@@ -48,7 +50,12 @@ class StreamRead:
             "name": self.stream,
             "from": self.start.to_dict() if self.start is not None else None,
             "to": self.end.to_dict(),
+            **_query(self.query),
         }
+
+
+def _query(text: str) -> dict[str, str]:
+    return {"query": text} if text else {}
 
 
 @dataclass(frozen=True)
@@ -56,9 +63,10 @@ class Consumption:
     """A plan for one commit into `target`.
 
     `n` is the newest number stored for this consumer plus one. `kept` holds the cursors of streams that
-    the model consumed earlier and does not read now. `rebuild` says that the statement makes the target
-    anew from the streams' own starts (first run, full refresh). `seen` is the target's version at which
-    the cursor was resolved (`Cursor.seen`), so that a RESTORE between plan and commit is noticed.
+    the model consumed earlier and does not read now, `kept_queries` the texts that were read of them. `rebuild`
+    says that the statement makes the target anew from the streams' own starts (first run, full refresh). `seen` is
+    the target's version at which the cursor was resolved (`Cursor.seen`), so that a RESTORE between plan and commit
+    is noticed.
     """
 
     consumer: str
@@ -70,6 +78,7 @@ class Consumption:
     attempt: str = field(default_factory=new_attempt)
     rebuild: bool = False
     seen: int | None = None
+    kept_queries: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_empty(self) -> bool:
@@ -82,7 +91,12 @@ class Consumption:
     def user_metadata(self) -> str:
         """The JSON text that goes into the commit (see user_metadata.py)."""
         streams: dict[str, Any] = {
-            key: {"name": "", "from": frontier.to_dict(), "to": frontier.to_dict()}
+            key: {
+                "name": "",
+                "from": frontier.to_dict(),
+                "to": frontier.to_dict(),
+                **_query(self.kept_queries.get(key, "")),
+            }
             for key, frontier in self.kept.items()
         }
         streams |= {read.stream_id: read.to_dict() for read in self.reads}

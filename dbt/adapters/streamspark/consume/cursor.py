@@ -33,7 +33,7 @@ class Cursor:
     reached, empty when the target holds no consumption (also after a RESTORE to before the first one).
     `timestamp` is the time of the commit that holds the frontiers, `version` that commit's version in the
     target (None when it is in the log of the table that the target was cloned from). `seen` is the
-    target's newest version at that time (None: no target).
+    target's newest version at that time (None: no target). `queries` maps stream id to the text that was read.
     """
 
     n: int
@@ -41,6 +41,7 @@ class Cursor:
     version: int | None = None
     timestamp: datetime | None = None
     seen: int | None = None
+    queries: Mapping[str, str] = field(default_factory=dict)
 
 
 def resolve_cursor(log: TableLog | None, consumer: str) -> Cursor:
@@ -109,7 +110,7 @@ class _Walk:
                 f"a {between.operation} (version {between.version}) came between the planning and the commit "
                 f"(version {commit.version}) of its newest consumption, so rows are missing in it"
             )
-        self._take(Cursor(consumed.n, consumed.frontiers, commit.version, commit.timestamp))
+        self._take(Cursor(consumed.n, consumed.frontiers, commit.version, commit.timestamp, queries=consumed.queries))
 
     def _take(self, cursor: Cursor) -> None:
         self.found = cursor

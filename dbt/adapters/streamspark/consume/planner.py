@@ -5,13 +5,14 @@ Planning writes nothing: what is planned is committed by `commit.py`, or never, 
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.changes.frontier import Frontier
+from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
@@ -20,9 +21,9 @@ from dbt.adapters.streamspark.consume.pins import Pins
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.errors import MissingSource, OffsetUnknown
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
-from dbt.adapters.streamspark.streams.reading import read_stream, stream_shape
-from dbt.adapters.streamspark.streams.source import open_source
-from dbt.adapters.streamspark.streams.start import frontier
+from dbt.adapters.streamspark.streams.interval_read import OpenStream, Reading
+from dbt.adapters.streamspark.streams.opened import open_stream
+from dbt.adapters.streamspark.streams.stored_query import version_in
 
 EMPTY = "EMPTY"
 
@@ -74,6 +75,7 @@ class Plan:
             invocation=self.consumer.invocation,
             reads=tuple(self.reads.values()),
             kept=self._kept(),
+            kept_queries={key: query for key, query in self.cursor.queries.items() if key in self._kept()},
             rebuild=self.consumer.rebuild,
             seen=self.cursor.seen,
         )
@@ -108,9 +110,9 @@ class Planner:
 
     def peek(self, spark: SparkSession, stream: Stream) -> str:
         """The same SQL for somebody who consumes nothing: from the stream's start to now."""
-        start = stream.start
-        log = open_source(spark, stream.name, stream.definition.start)
-        return _relation(spark, stream, log, start, frontier(log, log.version))
+        opened = open_stream(spark, stream.name, stream.definition)
+        end = opened.frontier({log.path: log.version for log in opened.logs})
+        return _relation(spark, stream, stream.start, end, opened.read(stream.start, end))
 
     def plan(self, consumer: str, invocation: str) -> Plan | None:
         """What was planned for a consumer, None when it reads no stream."""
@@ -153,14 +155,14 @@ def _target(spark: SparkSession, consumer: Consumer) -> TableLog | None:
 
 def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
     """Plan one more stream's interval."""
-    start = _start(plan, stream)
-    log = open_source(spark, stream.name, start or stream.definition.start)
-    end = _end(log, plan.consumer.invocation, start, stream, pins)
     key = stream.definition.id
-    shape = stream_shape(log, stream.definition, _version(start), _version(end) or 0)
-    sql = _relation(spark, stream, log, start, end)
-    plan.shapes[key], plan.streams[key] = shape, stream
-    plan.reads[key] = StreamRead(stream.name, key, start, end, sql, is_empty=shape == EMPTY)
+    start = _start(plan, stream)
+    opened = open_stream(spark, stream.name, stream.definition, start)
+    end = _end(opened, plan.consumer.invocation, start or stream.definition.start, pins)
+    reading = opened.read(start, end, _last_query(plan, key))
+    sql = _relation(spark, stream, start, end, reading)
+    plan.shapes[key], plan.streams[key] = reading.shape, stream
+    plan.reads[key] = StreamRead(stream.name, key, start, end, sql, reading.shape == EMPTY, reading.query)
 
 
 def _start(plan: Plan, stream: Stream) -> Frontier | None:
@@ -169,35 +171,62 @@ def _start(plan: Plan, stream: Stream) -> Frontier | None:
     return plan.cursor.frontiers.get(stream.definition.id, stream.start)
 
 
-def _end(log: TableLog, invocation: str, start: Frontier | None, stream: Stream, pins: Pins) -> Frontier:
-    """The pinned version, or the start where that is later already (another run went on, a newer stream)."""
-    pinned = pins.pin(invocation, log.path, log.version)
-    begin = start or stream.definition.start
-    return frontier(log, max(pinned, _version(begin) or 0))
+def _last_query(plan: Plan, key: str) -> str | None:
+    return None if plan.consumer.rebuild else plan.cursor.queries.get(key)
 
 
-def _version(point: Frontier | None) -> int | None:
-    return None if point is None else point.tables[0].version
+def _end(opened: OpenStream, invocation: str, begin: Frontier, pins: Pins) -> Frontier:
+    """The pinned versions, or those of the start where they are later already (another run went on, a newer
+    stream)."""
+    pinned = {log.path: pins.pin(invocation, log.path, log.version) for log in opened.logs}
+    return opened.frontier({log.path: max(pinned[log.path], version_in(log, begin) or 0) for log in opened.logs})
 
 
-def _relation(spark: SparkSession, stream: Stream, log: TableLog, start: Frontier | None, end: Frontier) -> str:
+def _relation(spark: SparkSession, stream: Stream, start: Frontier | None, end: Frontier, reading: Reading) -> str:
     """A temporary view of the interval's rows, and the SQL that reads it: it says what it is."""
-    since, until = _version(start), end.tables[0].version
-    changes = read_stream(spark, log, stream.definition, since, until)
-    name = view_name(stream, since, until)
-    changes.dataframe.createOrReplaceTempView(quoted(name))
-    interval = f"initial rows at version {until}" if since is None else f"versions ({since}, {until}]"
-    note = f"stream {stream.name}: {log.name} {interval} of {end.timestamp:%Y-%m-%d %H:%M:%S} UTC"
+    name = view_name(stream, start, end) + _since(reading)
+    reading.rows().createOrReplaceTempView(quoted(name))
+    note = f"stream {stream.name}: {interval_text(start, end)} of {end.timestamp:%Y-%m-%d %H:%M:%S} UTC"
     return f"(select * from {quoted(name)} /* {note.replace('*/', '* /')} */)"
 
 
-def view_name(stream: Stream, start: int | None, end: int) -> str:
+def _since(reading: Reading) -> str:
+    """Where another query was read before, a part of the name that tells which."""
+    return f"__{hashlib.sha256(reading.before.encode()).hexdigest()[:6]}" if reading.before else ""
+
+
+def interval_text(start: Frontier | None, end: Frontier) -> str:
+    """Each table with its versions.
+
+    >>> a, b = (Frontier.of(TableVersion("id", "db.t", version)) for version in (3, 5))
+    >>> interval_text(a, b), interval_text(None, b)
+    ('db.t versions (3, 5]', 'db.t initial rows at version 5')
+    """
+    return ", ".join(f"{table.name} {_versions(start, table)}" for table in end.tables) or "no table"
+
+
+def _versions(start: Frontier | None, end: TableVersion) -> str:
+    if start is None:
+        return f"initial rows at version {end.version}"
+    since = version_before(start, end)
+    return f"versions ({'-' if since is None else since}, {end.version}]"
+
+
+def version_before(start: Frontier, end: TableVersion) -> int | None:
+    """The version of a table at the start, None where it was not read up to there."""
+    same = (table for table in start.tables if end.table_id == table.table_id or end.name == table.name)
+    return next((table.version for table in same), None)
+
+
+def view_name(stream: Stream, start: Frontier | None, end: Frontier) -> str:
     """The stream's name, a part of its id, and both bounds.
 
     >>> from types import SimpleNamespace
-    >>> view_name(SimpleNamespace(name="db.s", definition=SimpleNamespace(id="1234567890")), 12, 15)
-    'streamspark__s__123456__12_15'
+    >>> a, b = (Frontier.of(TableVersion("1", "t", v), TableVersion("2", "u", v + 1)) for v in (12, 15))
+    >>> view_name(SimpleNamespace(name="db.s", definition=SimpleNamespace(id="1234567890")), a, b)
+    'streamspark__s__123456__12x13_15x16'
     """
     plain = re.sub(r"\W", "_", stream.name.split(".")[-1])
-    since = "initial" if start is None else start
-    return f"streamspark__{plain}__{stream.definition.id[:6]}__{since}_{end}"
+    since = "initial" if start is None else "x".join(str(table.version) for table in start.tables)
+    until = "x".join(str(table.version) for table in end.tables)
+    return f"streamspark__{plain}__{stream.definition.id[:6]}__{since}_{until}"

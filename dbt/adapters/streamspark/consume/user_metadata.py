@@ -2,14 +2,15 @@
 
 {"streamspark": {"v": 1, "consumer": ..., "n": ..., "attempt": ..., "invocation": ...,
                  "seen": target version at planning or null,
-                 "streams": {stream id: {"name": ..., "from": frontier or null, "to": frontier}}}}
+                 "streams": {stream id: {"name": ..., "from": frontier or null, "to": frontier,
+                                         "query": the text read, streams/stored_query.py}}}}
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dbt.adapters.streamspark.changes.frontier import Frontier
@@ -21,14 +22,15 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Consumed:
-    """One consumption as its commit tells it: `frontiers` maps stream id to the frontier reached, `seen` is
-    the target's version at which it was planned (None: does not matter)."""
+    """One consumption as its commit tells it: `frontiers` maps stream id to the frontier reached, `queries` to the
+    text read, `seen` is the target's version at which it was planned (None: does not matter)."""
 
     consumer: str
     n: int
     attempt: str
     frontiers: Mapping[str, Frontier]
     seen: int | None = None
+    queries: Mapping[str, str] = field(default_factory=dict)
 
 
 def write(body: Mapping[str, Any]) -> str:
@@ -52,7 +54,8 @@ def read(commit: Commit, consumer: str) -> Consumed | None:
             f"{body['v']}, known is {FORMAT}): upgrade dbt-streamspark to go on with {consumer}."
         )
     frontiers = {key: Frontier.from_dict(entry["to"]) for key, entry in body["streams"].items()}
-    return Consumed(consumer, int(body["n"]), str(body["attempt"]), frontiers, body.get("seen"))
+    queries = {key: str(entry["query"]) for key, entry in body["streams"].items() if "query" in entry}
+    return Consumed(consumer, int(body["n"]), str(body["attempt"]), frontiers, body.get("seen"), queries)
 
 
 def _body(commit: Commit) -> dict[str, Any] | None:

@@ -37,3 +37,9 @@ def find_stream(spark: SparkSession, name: str) -> StreamDefinition:
             f"{name} is no stream: stream() reads a model with materialized='stream'. Read tables and views with ref()."
         )
     return stream
+
+
+def find_other(spark: SparkSession, name: str, other: str) -> StreamDefinition:
+    """A stream that the stream `name` mentions: by its full name, or in the same schema."""
+    schema = name.rpartition(".")[0]
+    return find_stream(spark, other if "." in other or not schema else f"{schema}.{other}")

@@ -25,8 +25,10 @@ PART_LENGTH = 3500  # a metastore may cut a property's value at 4,000 characters
 
 @dataclass(frozen=True)
 class StreamDefinition:
-    """`start` is the offset at which the stream was made: its one entry names the base table. `query` is the
-    text of its BaseQuery. `start_point` says how `start` was asked for ("now", "at version 3")."""
+    """`start` is the offset at which the stream was made, with an entry for each base table. `query` is the text of
+    its BaseQuery or, of a stream that is `on_query`, a stored text (stored_query.py). `start_point` says how `start`
+    was asked for ("now", "at version 3"). `strict`: no fallbacks; of changes models alone, which store no definition.
+    """
 
     query: str
     start: Frontier
@@ -37,6 +39,8 @@ class StreamDefinition:
     start_point: str = "now"
     id: str = ""
     created_on: str = ""
+    on_query: bool = False
+    strict: bool = False
 
     @property
     def base_table(self) -> TableVersion:
@@ -45,7 +49,7 @@ class StreamDefinition:
     @property
     def position(self) -> str:
         """Where the stream starts, in words."""
-        return f"version {self.base_table.version} of {self.base_table.name}"
+        return ", ".join(f"version {table.version} of {table.name}" for table in self.start.tables)
 
     @property
     def base_query(self) -> BaseQuery:
@@ -54,8 +58,8 @@ class StreamDefinition:
     @property
     def fingerprint(self) -> str:
         """Equal for streams that give the same rows from the same offset on."""
-        query = replace(self.base_query, table="")
-        parts = [query.text, self.mode, self.show_initial_rows, [k.lower() for k in self.unique_key]]
+        query = self.query if self.on_query else replace(self.base_query, table="").text
+        parts = [query, self.mode, self.show_initial_rows, [k.lower() for k in self.unique_key]]
         text = json.dumps([*parts, self.metadata_columns])
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -71,6 +75,7 @@ class StreamDefinition:
             "metadata_columns": self.metadata_columns,
             "start_point": self.start_point,
             "start": self.start.to_dict(),
+            **({"on_query": True} if self.on_query else {}),
         }
 
     def to_properties(self) -> dict[str, str]:
@@ -78,8 +83,8 @@ class StreamDefinition:
         readable = {
             "id": self.id,
             "mode": self.mode,
-            "base_table": self.base_table.name,
-            "start_version": str(self.base_table.version),
+            "base_table": ", ".join(table.name for table in self.start.tables),
+            "start_version": ", ".join(str(table.version) for table in self.start.tables),
             "start_timestamp": self.start.timestamp.isoformat(),
             "show_initial_rows": str(self.show_initial_rows).lower(),
             "metadata_columns": self.metadata_columns,
@@ -94,14 +99,11 @@ class StreamDefinition:
         return {KIND: "stream", **definition, **{f"{PREFIX}{key}": value for key, value in readable.items()}}
 
 
-def new_definition(
-    config: StreamConfig,
-    query: BaseQuery,
-    start: Frontier,
-) -> StreamDefinition:
-    """A new stream's definition, with an id of its own."""
+def new_definition(config: StreamConfig, query: BaseQuery | str, start: Frontier) -> StreamDefinition:
+    """A new stream's definition, with an id of its own; `query` is a stored text where it is on a query."""
     return StreamDefinition(
-        query=query.text,
+        query=query if isinstance(query, str) else query.text,
+        on_query=isinstance(query, str),
         start=start,
         mode=config.mode,
         show_initial_rows=config.show_initial_rows,
@@ -113,7 +115,7 @@ def new_definition(
     )
 
 
-def altered(definition: StreamDefinition, config: StreamConfig, query: BaseQuery) -> StreamDefinition:
+def altered(definition: StreamDefinition, config: StreamConfig, query: BaseQuery | str) -> StreamDefinition:
     """The same stream, id and offset, under another configuration and query."""
     return replace(
         new_definition(config, query, definition.start),
@@ -124,19 +126,25 @@ def altered(definition: StreamDefinition, config: StreamConfig, query: BaseQuery
 
 
 def differences(old: StreamDefinition, new: StreamDefinition) -> dict[str, tuple[Any, Any]]:
-    """Name -> (old value, new value) of what differs, the offset and how it was asked for left aside."""
+    """Name -> (old value, new value) of what differs, the offset and how it was asked for left aside; of a stream on
+    a query without the query, whose text alone does not tell."""
     before, after = _comparable(old), _comparable(new)
-    return {key: (before[key], after[key]) for key in before if before[key] != after[key]}
+    return {key: (before[key], after[key]) for key in before if key in after and before[key] != after[key]}
 
 
 def _comparable(definition: StreamDefinition) -> dict[str, Any]:
+    on_table = {} if definition.on_query else {"query": _query_alone(definition)}
     return {
-        "query": replace(definition.base_query, table="").text.replace(" from ", "").strip(),
+        **on_table,
         "mode": definition.mode,
         "show_initial_rows": definition.show_initial_rows,
         "unique_key": [name.lower() for name in definition.unique_key],
         "metadata_columns": definition.metadata_columns,
     }
+
+
+def _query_alone(definition: StreamDefinition) -> str:
+    return replace(definition.base_query, table="").text.replace(" from ", "").strip()
 
 
 def from_properties(properties: Mapping[str, str], name: str) -> StreamDefinition | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -16,18 +17,22 @@ from dbt.adapters.streamspark.streams.names import table_sql
 
 
 def open_source(spark: SparkSession, stream: str, since: Frontier) -> TableLog:
-    """The log of the table that `since`, an offset of `stream`, is an offset in; its name is the one it has now.
+    """The log of the one table that `since`, an offset of `stream`, is an offset in."""
+    return open_table(spark, stream, since.tables[0], since.timestamp)
+
+
+def open_table(spark: SparkSession, stream: str, table: TableVersion, moment: datetime) -> TableLog:
+    """The log of the table that `stream` has read up to a version, at `moment`; its name is the one it has now.
 
     Raises BrokenSource when the table is gone, may not be read, or another one took its name, StaleSource when the
     log is cleaned past the offset, and Spark's own errors as SqlError.
     """
-    table = since.tables[0]
     log = _open(spark, table.name)
     if log is not None and is_same_table(log, table):
         return log
     renamed = _renamed(spark, table)
     if renamed is None:
-        raise _broken(stream, since, log)
+        raise _broken(stream, table, moment, log)
     return renamed
 
 
@@ -88,9 +93,8 @@ def _is_delta(spark: SparkSession, name: str) -> bool:
     return any(row["col_name"] == "Provider" and str(row["data_type"]).lower() == "delta" for row in rows)
 
 
-def _broken(stream: str, since: Frontier, found: TableLog | None) -> BrokenSource:
-    table = since.tables[0]
-    when = f"{since.timestamp:%Y-%m-%d %H:%M:%S} UTC"
+def _broken(stream: str, table: TableVersion, moment: datetime, found: TableLog | None) -> BrokenSource:
+    when = f"{moment:%Y-%m-%d %H:%M:%S} UTC"
     if found is None:
         what = f"table {table.name} does not exist any more (or is no Delta table)"
     else:

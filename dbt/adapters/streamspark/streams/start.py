@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
@@ -30,6 +30,27 @@ def resolve_start(log: TableLog, point: StartPoint, lookup: Lookup, tracked: boo
     return frontier(log, version)
 
 
+def resolve_starts(logs: Sequence[TableLog], point: StartPoint, lookup: Lookup) -> Frontier:
+    """The same in several tables, all of them tracked. A version means nothing there; another stream's start counts
+    where it is on all of the tables, and its time otherwise."""
+    if point.by == "version" and len(logs) != 1:
+        raise InvalidInterval(
+            f"{point}: a version means nothing for a query on {len(logs)} tables "
+            f"({', '.join(sorted(log.name for log in logs))}). Give a timestamp, or another stream."
+        )
+    if point.by == "stream":
+        point = _in_time(logs, point, lookup(str(point.value)))
+    parts = [resolve_start(log, point, lookup, tracked=True) for log in logs]
+    newest = max((part.timestamp for part in parts), default=datetime.fromtimestamp(0, tz=timezone.utc))
+    return Frontier.of(*(table for part in parts for table in part.tables), timestamp=newest)
+
+
+def _in_time(logs: Sequence[TableLog], point: StartPoint, other: StreamDefinition) -> StartPoint:
+    if all(_held(log, other) is not None for log in logs):
+        return point
+    return StartPoint(point.kind, "timestamp", other.start.timestamp.isoformat(sep=" "))
+
+
 def frontier(log: TableLog, version: int) -> Frontier:
     """The table of `log` at `version`, with that commit's time and identity. Raises StaleSource."""
     commit = log.commit(version)
@@ -47,13 +68,18 @@ def _version(log: TableLog, point: StartPoint, lookup: Lookup) -> int:
 
 
 def _of_stream(log: TableLog, other: StreamDefinition, point: StartPoint) -> int:
-    base = other.base_table
-    if not _holds(log, base):
+    base = _held(log, other)
+    if base is None:
+        names = ", ".join(table.name for table in other.start.tables)
         raise InvalidStreamConfig(
-            f"{point.kind} = {{'stream': '{point.value}'}}: that stream is on table {base.name}, this one on "
+            f"{point.kind} = {{'stream': '{point.value}'}}: that stream is on table {names}, this one on "
             f"{log.name}. Streams share a point in time only when they are on one table."
         )
     return base.version
+
+
+def _held(log: TableLog, other: StreamDefinition) -> TableVersion | None:
+    return next((table for table in other.start.tables if _holds(log, table)), None)
 
 
 def _holds(log: TableLog, base: TableVersion) -> bool:

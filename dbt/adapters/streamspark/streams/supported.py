@@ -1,4 +1,4 @@
-"""What a stream's query may hold. Everything else is refused by name: streams on queries come later."""
+"""What the query of a stream on one table may hold. Everything else makes it a stream on a query (on_query.py)."""
 
 from __future__ import annotations
 
@@ -63,10 +63,7 @@ TOP_LEVEL = (exp.AggFunc, exp.Window, exp.Query, exp.Explode, exp.Inline, exp.UD
 
 
 def unsupported(found: str) -> UnsupportedQuery:
-    return UnsupportedQuery(
-        f"streams on queries come later: found {found}. For now a stream selects columns and rows of one table; "
-        "put the rest into the model that consumes it."
-    )
+    return UnsupportedQuery(f"its query has {found}")
 
 
 def check_select(select: exp.Select) -> None:

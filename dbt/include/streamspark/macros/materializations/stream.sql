@@ -11,7 +11,7 @@
 
   {{ run_hooks(pre_hooks) }}
 
-  {%- set change = adapter.stream_change(model, target, compiled_code, should_full_refresh()) -%}
+  {%- set change = adapter.stream_change(model, target, compiled_code, should_full_refresh(), reads_are_narrowed()) -%}
   {%- for note in change.notes -%}
     {%- do exceptions.warn('Stream ' ~ target ~ ' ' ~ note) -%}
   {%- endfor -%}
@@ -28,6 +28,12 @@
 
   {{ return({'relations': [target]}) }}
 {%- endmaterialization %}
+
+
+{#- Whether refs are to give no rows, or a sample of them. -#}
+{% macro reads_are_narrowed() -%}
+  {{ return(flags.EMPTY or invocation_args_dict.get('sample') is not none) }}
+{%- endmacro %}
 
 
 {#- Make or mend the view of a stream, unless it is as it should be. -#}

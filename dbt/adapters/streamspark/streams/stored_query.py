@@ -1,0 +1,104 @@
+"""A query's text that outlives the names of its tables: each base table is written as its id, views are expanded."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes.change_query import ChangeQuery
+from dbt.adapters.streamspark.changes.ends import resolve_end
+from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
+from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.errors import BrokenSource, InvalidInterval
+from dbt.adapters.streamspark.streams.definition import StreamDefinition
+from dbt.adapters.streamspark.streams.names import table_sql
+from dbt.adapters.streamspark.streams.query_text import tokenize
+from dbt.adapters.streamspark.streams.source import open_table
+
+_MARK = re.compile(r"`?\{table:([^}`]+)\}`?")
+
+
+def mark(table_id: str) -> str:
+    """What stands for a table in a stored text."""
+    return f"{{table:{table_id}}}"
+
+
+def stored(query: ChangeQuery) -> str:
+    """The text to keep: it is read again with a frontier that holds the same ids."""
+    return _with(query, lambda log: mark(log.table_id))
+
+
+def text_of(stream: StreamDefinition) -> str:
+    """The stored text of a stream, also of one on a table."""
+    if stream.on_query:
+        return stream.query
+    return replace(stream.base_query, table=mark(stream.base_table.table_id)).text
+
+
+def named(query: ChangeQuery) -> str:
+    """The text with the names that the tables have now."""
+    return _with(query, lambda log: table_sql(log.name))
+
+
+def normal(query: ChangeQuery) -> str:
+    """Equal for texts that differ in white space, comments and the names of tables alone."""
+    text = _with(query, lambda log: f"`{log.path}`")
+    return " ".join(text[token.start : token.end + 1] for token in tokenize(text))
+
+
+def _with(query: ChangeQuery, name: Callable[[TableLog], str]) -> str:
+    text = query.text
+    for token, table in query.tables.items():
+        text = text.replace(token, name(table.log))
+    return text
+
+
+def told(text: str, since: Frontier) -> str:
+    """A stored text for people: with the names that its tables had at `since`.
+
+    >>> told("select * from {table:7} o", Frontier.of(TableVersion("7", "db.orders", 3)))
+    'select * from `db`.`orders` o'
+    """
+    names = {table.table_id: table_sql(table.name) for table in since.tables}
+    return _MARK.sub(lambda found: names.get(found[1], found[0]), text)
+
+
+def reopened(
+    spark: SparkSession, stream: str, text: str, since: Frontier, newer: Frontier | None = None
+) -> ChangeQuery:
+    """The query of a stored text whose ids `since` holds. `newer`, if any, is a later point: its versions are more
+    likely to be in the tables' logs still.
+
+    Raises BrokenSource and StaleSource as `open_table` does.
+    """
+    names = {table.table_id: _name(spark, stream, table, since, newer) for table in since.tables}
+    return ChangeQuery(spark, _MARK.sub(lambda found: names[_known(stream, found[1], names)], text))
+
+
+def _name(spark: SparkSession, stream: str, table: TableVersion, since: Frontier, newer: Frontier | None) -> str:
+    later = () if newer is None else newer.tables
+    same = next((entry for entry in later if table.table_id == entry.table_id or table.name == entry.name), None)
+    moment = since.timestamp if same is None or newer is None else newer.timestamp
+    return table_sql(open_table(spark, stream, same or table, moment).name)
+
+
+def _known(stream: str, table_id: str, names: dict[str, str]) -> str:
+    if table_id not in names:
+        raise BrokenSource(
+            f"stream {stream}: its query reads a table with id {table_id}, of which no version is known. Make the "
+            "stream again with --full-refresh."
+        )
+    return table_id
+
+
+def version_in(log: TableLog, point: Frontier | None) -> int | None:
+    """The version that `point` holds of the table in `log`, None when it holds none."""
+    if point is None:
+        return None
+    try:
+        return resolve_end([log], point).tables[0].version
+    except InvalidInterval:
+        return None
