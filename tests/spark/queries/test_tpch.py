@@ -1,12 +1,13 @@
 """All of TPC-H as change queries, in strict mode: over three refreshes each equals the difference of its two results.
 
-STREAMSPARK_TPCH names the queries to run (`q01,q13`); all of them by default.
+STREAMSPARK_TPCH names the queries to run (`q01,q13`); all of them by default. STREAMSPARK_TPCH_SCALE is the scale factor.
 """
 
 from __future__ import annotations
 
 import os
 from collections import Counter
+from functools import cache
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from dbt.adapters.streamspark.changes import changes
 from tests.tpch.data import QUERIES, TABLES, load, refresh
 
 SCHEMA = "tpch"
+SCALE = float(os.environ.get("STREAMSPARK_TPCH_SCALE", "0.01"))
 ROUNDS = 3
 NAMES = os.environ.get("STREAMSPARK_TPCH", ",".join(QUERIES)).split(",")
 GONE, CAME = ("delete", "update_preimage"), ("insert", "update_postimage")
@@ -30,10 +32,13 @@ def session(spark: SparkSession) -> SparkSession:
     return session
 
 
+Versions = dict[str, int]
+
+
 @pytest.fixture(scope="module")
-def versions(session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, int]]:
+def versions(session: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> list[Versions]:
     """Table -> version at the start and after each refresh."""
-    load(session, SCHEMA, 0.01, tmp_path_factory.mktemp("tpch"))
+    load(session, SCHEMA, SCALE, tmp_path_factory.mktemp("tpch"))
     session.sql(f"use {SCHEMA}")
     found = [_newest(session)]
     for number in range(1, ROUNDS + 1):
@@ -43,12 +48,12 @@ def versions(session: SparkSession, tmp_path_factory: pytest.TempPathFactory) ->
     return found
 
 
-def _newest(session: SparkSession) -> dict[str, int]:
+def _newest(session: SparkSession) -> Versions:
     return {f"{SCHEMA}.{t}": session.sql(f"describe history {t} limit 1").first()["version"] for t in TABLES}
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_query_of_tpch(session: SparkSession, versions: list[dict[str, int]], name: str) -> None:
+def test_a_query_of_tpch(session: SparkSession, versions: list[Versions], name: str) -> None:
     bags = [_bag(_result(session, QUERIES[name], at)) for at in versions]
     for start, end, before, after in zip(versions, versions[1:], bags, bags[1:], strict=False):
         rows = changes(session, QUERIES[name], start, end, mode="strict").collect()
@@ -56,17 +61,20 @@ def test_a_query_of_tpch(session: SparkSession, versions: list[dict[str, int]], 
         assert _minimal(rows)
 
 
-def _result(session: SparkSession, query: str, at: dict[str, int]) -> DataFrame:
+def _result(session: SparkSession, query: str, at: Versions) -> DataFrame:
     """The query at given versions, through views that stand before the tables of the same name."""
     for name, version in at.items():
-        table = name.split(".")[-1]
-        session.sql(f"create or replace temp view {table}_then as select * from {name} version as of {version}")
-        session.table(f"{table}_then").createOrReplaceTempView(table)
+        _then(session, name, version).createOrReplaceTempView(name.split(".")[-1])
     frame = session.sql(query)
-    frame.schema  # noqa: B018  resolved before the views are gone
     for name in at:
         session.catalog.dropTempView(name.split(".")[-1])
     return frame
+
+
+@cache
+def _then(session: SparkSession, name: str, version: int) -> DataFrame:
+    """A table at a version, held in memory: time travel costs jobs of its own each time."""
+    return session.sql(f"select * from {name} version as of {version}").cache()
 
 
 def _bag(frame: DataFrame) -> Counter[str]:

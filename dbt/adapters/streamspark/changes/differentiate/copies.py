@@ -43,4 +43,4 @@ def bag_difference(columns: Sequence[str], types: Sequence[DataType], before: st
         "if(__n0 > __n1, '0', '1') as __ord",
     ]
     listed = ", ".join((*columns, *made, *UNVERSIONED))
-    return Delta(f"(select {listed} from (select * from ({counted}) where __n0 <> __n1) lateral view {copies})")
+    return Delta(f"(select {listed} from (select * from ({counted}) q where __n0 <> __n1) lateral view {copies})")

@@ -154,7 +154,7 @@ class Differentiation:
             for delta, terms in sources
         ]
         kept = self.keep(f"select distinct * from ({' union all '.join(selects)})")
-        return Keys(self.views.add(kept.frame, what="keys"), known_columns(kept))
+        return Keys(self.views.add(kept.frame, what="keys"), known_columns(kept), kept.count == 0)
 
     def met(self, relation: str, expressions: Sequence[Term], delta: Delta, terms: Sequence[Term]) -> str:
         """The rows of a relation that may meet a kept delta where `expressions` equal the delta's `terms`; all of

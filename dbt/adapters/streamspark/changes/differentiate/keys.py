@@ -75,6 +75,7 @@ class Keys:
 
     relation: str
     columns: tuple[Column, ...]
+    is_empty: bool = False
 
     def restrict(self, rows: str, expressions: Sequence[str]) -> str:
         """The rows of a relation whose `expressions` are one of the keys, NULL being equal to NULL."""
@@ -86,10 +87,11 @@ class Keys:
 
 
 def having(rows: str, columns: Sequence[Column], expressions: Sequence[str]) -> str:
-    """The rows of a relation that pass the tests of the key columns: all that have a key, and maybe others."""
+    """The rows of a relation that pass the tests of the key columns: all that have a key, and maybe others. The
+    relation needs a name: without one Spark takes `where (false)` for its name and column."""
     tests = (column.test(expression) for expression, column in zip(expressions, columns, strict=True))
     written = [test for test in tests if test is not None]
-    return f"(select * from {rows} where {' and '.join(written)})" if written else rows
+    return f"(select * from {rows} q where {' and '.join(written)})" if written else rows
 
 
 def known_columns(kept: Kept) -> tuple[Column, ...]:

@@ -29,7 +29,7 @@ def netted(columns: Sequence[str], delta: str, schema: StructType) -> str:
     listed = ", ".join((*(f"__change.__data.{name}" for name in columns), "__id"))
     more = ", ".join(f"__change.{name}" for name in (*SIGNED, "__paired"))
     exploded = (
-        f"select __id, explode(filter(array({changes}), x -> x is not null)) as __change from ({ends}) where {kept}"
+        f"select __id, explode(filter(array({changes}), x -> x is not null)) as __change from ({ends}) q where {kept}"
     )
     return f"select {listed}, {more} from ({exploded})"
 

@@ -1,5 +1,7 @@
 """SQL of one operator over its inputs, the same for the rows at an end and for signed rows.
 
+Inputs have an alias where WHERE follows: Spark reads `from (…) where (x)` as an alias `where` with a column `x`.
+
 Every relation has the operator's columns and `__id`. Ids: a table's own row id; joined with `-` where rows are
 joined, `x` standing for the missing side of an outer join; numbered by branch under UNION ALL; made of the keys of a
 group; with the element's place under explode (notes on differentiation).
@@ -40,7 +42,7 @@ def _(node: algebra.Project, inputs: Inputs, carried: Carried = ()) -> str:
 
 @rows.register
 def _(node: algebra.Filter, inputs: Inputs, carried: Carried = ()) -> str:
-    return f"select {listed(node.columns, ['__id'], carried)} from {inputs[0]} where {node.predicate.sql}"
+    return f"select {listed(node.columns, ['__id'], carried)} from {inputs[0]} q where {node.predicate.sql}"
 
 
 @rows.register
@@ -48,7 +50,7 @@ def _(node: algebra.Generate, inputs: Inputs, carried: Carried = ()) -> str:
     row_id = f"concat(__id, '#', coalesce(cast({node.position} as string), '')) as __id"
     view = f"lateral view {'outer ' if node.outer else ''}posexplode({node.argument.sql})"
     made = ", ".join((node.position, *node.names))
-    return f"select {listed(node.columns, [row_id], carried)} from {inputs[0]} {view} __elements as {made}"
+    return f"select {listed(node.columns, [row_id], carried)} from {inputs[0]} q {view} __elements as {made}"
 
 
 @rows.register
@@ -89,7 +91,7 @@ def _(node: algebra.SemiJoin, inputs: Inputs, carried: Carried = ()) -> str:
         kind = "anti" if node.anti else "semi"
         return f"select {select} from {inputs[0]} l left {kind} join {inputs[1]} r on {on(node.conditions)}"
     left, right = (listed([side.sql for side in sides]) for sides in zip(*node.members, strict=True))
-    inner = f"select {right} from {inputs[1]} where {on(node.conditions)}"
+    inner = f"select {right} from {inputs[1]} r where {on(node.conditions)}"
     return f"select {select} from {inputs[0]} l where ({left}) not in ({inner})"
 
 

@@ -52,8 +52,8 @@ def _not_in(d: Differentiation, node: SemiJoin, left: Delta | None, right: Delta
     null = " or ".join(f"({term.sql}) is null" for term in own)
     sides = []
     for end in (START, END):
-        touched = f"select * from {d.restricted(node.left, end, keys, own)} where not ({null})"
-        unknown = f"select * from {d.at(node.left, end)} where {null}"
+        touched = f"select * from {d.restricted(node.left, end, keys, own)} q where not ({null})"
+        unknown = f"select * from {d.at(node.left, end)} q where {null}"
         sides.append(d.rows(node, [f"({touched} union all {unknown})", d.at(node.right, end)], end))
     return difference(node.columns, *sides)
 
