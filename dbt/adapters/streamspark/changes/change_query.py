@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.differentiate import RULES
 from dbt.adapters.streamspark.changes.differentiate.differentiation import END, START, Differentiation
+from dbt.adapters.streamspark.changes.differentiate.equalities import written_alike
 from dbt.adapters.streamspark.changes.differentiate.leaves import Leaf
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.ends import Point, resolve_end
@@ -20,7 +21,7 @@ from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.projection import quoted
-from dbt.adapters.streamspark.changes.query.algebra import Opaque, Scan
+from dbt.adapters.streamspark.changes.query.algebra import Opaque, OuterJoin, Scan
 from dbt.adapters.streamspark.changes.query.base_tables import BaseTable, BaseTables
 from dbt.adapters.streamspark.changes.query.expanded import expanded
 from dbt.adapters.streamspark.changes.query.lower import lower
@@ -127,26 +128,31 @@ class QueryInterval:
         query = self.query
         with self.stand_ins() as views, query.names_shown():
             found = lowered(query.spark, query.text, query.tables, schemas)
-            wrong = self._wrong_types(found, views)
+            wrong = self._wrong(found, views)
             if not wrong:
                 return found
-            low = Lowering(query.spark, query.tables, schemas, lower)
-            return as_opaque(low, query.text, found.schema, NotCovered(f"a column whose type would change ({wrong})"))
+            return as_opaque(Lowering(query.spark, query.tables, schemas, lower), query.text, found.schema, wrong)
 
     @property
     def fallbacks(self) -> list[str]:
         """Why and where parts of the query have no rule; empty where every operator has one."""
         return [self.query.shown(reason) for reason in fallbacks(self.lowered.root)]
 
-    def _wrong_types(self, found: Lowered, views: Views) -> str:
-        """A last look before the operators are trusted: they give the types that Spark gives the query."""
+    def _wrong(self, found: Lowered, views: Views) -> NotCovered | None:
+        """A last look before the operators are trusted: what only types tell."""
         d = self.differentiation(found, views, dry=True)
         listed = ", ".join(
             f"{ours} as {quoted(name)}" for ours, name in zip(found.ours, found.schema.names, strict=True)
         )
         given = d.schema(f"select {listed} from {d.at(found.root, END)}")
         pairs = zip(found.schema.fields, given.fields, strict=True)
-        return ", ".join(a.name for a, b in pairs if a.dataType.simpleString() != b.dataType.simpleString())
+        other = ", ".join(a.name for a, b in pairs if a.dataType.simpleString() != b.dataType.simpleString())
+        if other:
+            return NotCovered(f"a column whose type would change ({other})")
+        lookups = [node for node in found.root.walk() if isinstance(node, OuterJoin) and node.lookup]
+        if all(written_alike(d, node.left, node.right, node.pairs) for node in lookups):
+            return None
+        return NotCovered("a subquery correlated by values of two types")
 
     def differentiation(
         self, found: Lowered, views: Views, *, appended: bool = False, dry: bool = False

@@ -76,7 +76,7 @@ class TableLog:
                 return delta_log.forTable(self._jspark, self.name[len("delta.`") : -1])
             return delta_log.forTable(self._jspark, self._identifier())
         except Exception as error:
-            if "NoSuchTable" in str(error) or "TABLE_OR_VIEW_NOT_FOUND" in str(error):
+            if any(said in str(error) for said in ("NoSuchTable", "TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")):
                 raise MissingSource(f"table {self.name} does not exist") from error
             raise
 

@@ -272,9 +272,11 @@ class TwoSided(Operator):
 
 @dataclass(eq=False)
 class OuterJoin(TwoSided):
-    """A left join, or a full one; a right join is a left one with its sides changed."""
+    """A left join, or a full one; a right join is a left one with its sides changed. `lookup`: each left row is to
+    find one right row at most, so that keys may be equal only where their values are."""
 
     full: bool = False
+    lookup: bool = False
 
     @property
     def columns(self) -> list[str]:

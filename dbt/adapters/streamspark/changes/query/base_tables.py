@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from py4j.protocol import Py4JJavaError
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.log import TableLog
@@ -15,6 +15,7 @@ from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidQuery, UnsupportedQuery
 
 SESSION_CATALOG = "spark_catalog"
+NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 
 
 @dataclass(eq=False)
@@ -70,8 +71,8 @@ class BaseTables:
         catalog = self.spark._jsparkSession.sessionState().catalog()
         try:
             return catalog.getTempViewOrPermanentTableMetadata(identifier)
-        except Py4JJavaError as error:
-            if "NoSuch" in str(error.java_exception.getClass().getName()):
+        except AnalysisException as error:  # no such table, no such schema
+            if error.getCondition() in NOT_FOUND:
                 return None
             raise
 

@@ -60,9 +60,18 @@ def _is_cte(table: exp.Table) -> bool:
     """Whether the name is one of a WITH around it, which comes before tables."""
     if table.args.get("db"):
         return False
-    queries = (node for node in _ancestors(table) if isinstance(node, exp.Query))
-    ctes = (cte for query in queries for cte in query.ctes)
-    return any(cte.alias.lower() == table.name.lower() for cte in ctes)
+    inside = [table, *_ancestors(table)]
+    names = (cte.alias.lower() for query in inside if isinstance(query, exp.Query) for cte in _seen(query, inside))
+    return table.name.lower() in names
+
+
+def _seen(query: Node, inside: Sequence[Node]) -> list[Node]:
+    """The queries of a WITH that can be named there: in one of them only those before it, unless it is recursive."""
+    clause = query.args.get("with_")
+    if clause is None or clause.args.get("recursive"):
+        return list(query.ctes)
+    places = [place for place, cte in enumerate(query.ctes) if any(cte is node for node in inside)]
+    return list(query.ctes[: places[0]] if places else query.ctes)
 
 
 def _ancestors(node: Node) -> Iterator[Node]:

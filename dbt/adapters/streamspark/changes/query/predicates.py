@@ -57,7 +57,12 @@ def _exists(context: Context, tree: JoinTree, query: Node, negated: bool) -> Non
 def _without_limit(query: Node) -> Node:
     """Whether there is a row does not depend on how many are asked for."""
     limit, query = query.unnest().args.get("limit"), query.unnest().copy()
-    if limit is not None and limit.expression.is_int and int(limit.expression.name) > 0:
+    if (
+        limit is not None
+        and not query.args.get("offset")
+        and limit.expression.is_int
+        and int(limit.expression.name) > 0
+    ):
         query.set("limit", None)
         query.set("order", None)
     return query

@@ -63,15 +63,16 @@ class Body:
             return [bound(name) for _, name in own.star()]
         return [bind(item, own) for item in plain]
 
-    def pairs(self) -> list[tuple[Node, Node]]:
-        """(own, outer) sides of the equalities with the query around. Raises NotCovered for any other conjunct."""
+    def pairs(self) -> list[tuple[Node, Node, Node]]:
+        """(own, outer) sides of the equalities with the query around, and which of the two equalities it is. Raises
+        NotCovered for any other conjunct."""
         return [self._pair(part) for part in self.between]
 
-    def _pair(self, part: Node) -> tuple[Node, Node]:
+    def _pair(self, part: Node) -> tuple[Node, Node, Node]:
         own = set(self.tree.node.columns)
         for one, other in ((part.this, part.expression), (part.expression, part.this)) if _is_equality(part) else ():
             if Term.of(one).columns <= own and not Term.of(other).columns & own:
-                return one, other
+                return one, other, type(part)
         raise NotCovered("a subquery correlated by something else than an equality", part)
 
 
@@ -200,12 +201,12 @@ def _refuse_others(item: Node, known: set[str]) -> None:
 def _join_by_key(context: Context, tree: JoinTree, body: Body, aggregates: Sequence[Item]) -> None:
     """Left join `tree` with the subquery's groups, a group for each value that it is correlated by."""
     keys, conditions = [], []
-    for own, outer in body.pairs():
+    for own, outer, equality in body.pairs():
         name = context.low.names.new()
         keys.append((name, Term.of(own)))
-        conditions.append(Condition.of(exp.EQ(this=exp.Paren(this=outer), expression=bound(name))))
+        conditions.append(Condition.of(equality(this=exp.Paren(this=outer), expression=bound(name))))
     grouped = Aggregate(body.tree.node, keys, list(aggregates))
-    tree.become(OuterJoin(tree.node, grouped, conditions))
+    tree.become(OuterJoin(tree.node, grouped, conditions, lookup=True))
 
 
 def _mark(context: Context, tree: JoinTree, query: Node) -> Node:
@@ -216,7 +217,10 @@ def _mark(context: Context, tree: JoinTree, query: Node) -> Node:
         relation = context.low.lower(query, context.ctes, inside=True)
         tree.add(Aggregate(relation.node, [], counted))
     except Unresolved:
-        _join_by_key(context, tree, correlated_body(context, query), counted)
+        body = correlated_body(context, query)
+        if any(context.low.functions.aggregates(item) for item in body.select.expressions):
+            raise NotCovered("a correlated subquery with groups", query) from None
+        _join_by_key(context, tree, body, counted)
     return exp.Paren(
         this=exp.GT(
             this=exp.Coalesce(this=bound(count), expressions=[exp.Literal.number(0)]), expression=exp.Literal.number(0)

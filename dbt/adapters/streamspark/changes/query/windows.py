@@ -21,6 +21,8 @@ def named_windows(select: exp.Select, node: Node) -> Node:
     named = {window.name.lower(): window for window in select.args.get("windows") or []}
 
     def written_out(part: Node) -> Node:
+        if isinstance(part, exp.Query):
+            return part.copy()  # a new node is not gone into
         if not isinstance(part, exp.Window) or not part.alias:
             return part
         definition = named.get(part.alias.lower())
