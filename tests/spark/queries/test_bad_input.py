@@ -1,0 +1,225 @@
+"""What a change query refuses, and what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes import changes
+from dbt.adapters.streamspark.errors import (
+    BrokenSource,
+    InvalidInterval,
+    InvalidQuery,
+    InvalidStreamConfig,
+    StaleSource,
+    UnsupportedQuery,
+)
+from tests.spark.queries.history import History
+
+
+@pytest.fixture(scope="module")
+def bad(spark: SparkSession) -> Iterator[History]:
+    history = History(spark, "query_bad")
+    history.table("t", "id int, v int")
+    history.table("u", "id int, w int")
+    history.run(
+        "insert into t values (1, 1), (2, 2)",
+        "insert into u values (1, 1)",
+        "create table plain (id int) using parquet",
+        "create table untracked (id int) using delta",
+        "create view dice as select id, rand() as r from t",
+        "create view over_dice as select id from dice where r > 0.5",
+    )
+    history.session.createDataFrame([(1,)], "id int").createOrReplaceTempView("framed")
+    yield history.marked(["update t set v = 3 where id = 1"], ["insert into u values (2, 2)"])
+    history.drop()
+
+
+def of(history: History, query: str, **options: Any) -> list[Any]:
+    return changes(history.session, query, history.points[0], history.points[1], **options).collect()
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("select (1 from t", r"the query cannot be parsed: .*Expecting \)"),
+        ("select 1; select 2", "one query is needed, found 2 statements"),
+        ("", "one query is needed, found 0 statements|a query is needed"),
+        ("delete from t", "a query is needed, found DELETE: "),
+        ("select * from nothing", r"table or view query_bad\.nothing does not exist"),
+        ("select * from t join elsewhere.nothing n on n.id = t.id", r"table or view elsewhere\.nothing does not exist"),
+        ("select * from plain", "plain is no Delta table: change queries read the log that only Delta keeps"),
+        ("select nothing from t", r"Spark does not accept the query: .*UNRESOLVED_COLUMN.*nothing"),
+        ("select id from t, u", r"Spark does not accept the query: .*AMBIGUOUS_REFERENCE.*id"),
+        ("select id, sum(v) from t", "Spark does not accept the query: .*MISSING_GROUP_BY"),
+        (
+            "select t.id, u.id from t join u on t.id = u.id",
+            "the query gives column id twice; give one of them another name",
+        ),
+        ("select * from t join u on t.id = u.id", "the query gives column id twice"),
+        ("select id, v, id as ID2, V from t", "the query gives column v twice"),
+        ("select id as _row_id from t", r"metadata columns would hide: _row_id\. Give them other names"),
+    ],
+)
+def test_no_query(bad: History, query: str, message: str) -> None:
+    with pytest.raises(InvalidQuery, match=message):
+        of(bad, query)
+
+
+def test_hidden_columns_are_those_of_the_dialect(bad: History) -> None:
+    assert len(of(bad, "select id, v as _row_id from t", metadata_columns="snowflake")) == 2
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (
+            "select id, rand() r from t",
+            r"rand\(\) gives another value each time it is asked.*at|rand\(\) gives another value each time.*: .*RAND",
+        ),
+        ("select id from t where uuid() > 'a'", r"uuid\(\) gives another value each time"),
+        ("select id, monotonically_increasing_id() m from t", r"monotonically_increasing_id\(\) gives another value"),
+        ("select id, current_user() m from t", r"current_user\(\) gives another value"),
+        ("select * from dice", r"rand\(\) gives another value each time"),
+        ("select count(*) n from over_dice", r"rand\(\) gives another value each time"),
+        ("with a as (select id, rand() x from t) select id from u", r"rand\(\) gives another value each time"),
+        ("select * from t tablesample (50 percent)", "TABLESAMPLE takes other rows each time it is asked"),
+        (
+            "select * from t limit 2",
+            "LIMIT without ORDER BY gives any rows there are.*Add an ORDER BY that leaves no ties",
+        ),
+        ("select * from u where id in (select id from t limit 1)", "LIMIT without ORDER BY"),
+        ("select id from t union all select id from u limit 1", "LIMIT without ORDER BY"),
+        ("select * from t version as of 1", "a table at a fixed version has no changes: .*t"),
+        (
+            "select * from u join t timestamp as of '2020-01-01' x on x.id = u.id",
+            "a table at a fixed version has no changes",
+        ),
+        ("select * from framed", "view framed was made from a DataFrame and has no SQL text"),
+    ],
+)
+def test_no_fixed_result(bad: History, query: str, message: str) -> None:
+    with pytest.raises(UnsupportedQuery, match=message):
+        of(bad, query)
+
+
+def test_a_function_that_spark_knows_as_not_deterministic(bad: History) -> None:
+    from pyspark.sql.functions import udf
+
+    bad.session.udf.register("dice_udf", udf(lambda v: v, "int").asNondeterministic())
+    with pytest.raises(
+        UnsupportedQuery, match=r"dice_udf\(\) is a user-defined function that Spark knows as non-deterministic"
+    ):
+        of(bad, "select dice_udf(id) x from t")
+
+
+@pytest.mark.parametrize(
+    ("query", "operator"),
+    [
+        ("select count(*) n from t", "a GROUP BY, DISTINCT or aggregate"),
+        ("select distinct id from t", "a GROUP BY, DISTINCT or aggregate"),
+        ("select t.id from t left join u on t.id = u.id", "an outer join, at line 1: LEFT JOIN"),
+        ("select * from t where id not in (select id from u)", "an EXISTS, IN, semi or anti join, at line 1: id IN"),
+        ("select * from t order by id limit 1", "an ORDER BY with LIMIT"),
+        (
+            "select id, row_number() over (partition by v order by id) r from t",
+            r"a window function, at line 1: ROW_NUMBER\(\)",
+        ),
+        ("select id from t except all select id from u", "a GROUP BY, DISTINCT or aggregate"),
+        ("select * from t pivot (sum(v) for id in (1, 2))", "PIVOT"),
+    ],
+)
+def test_append_only_of_what_is_not_monotone(bad: History, query: str, operator: str) -> None:
+    with pytest.raises(
+        UnsupportedQuery,
+        match=f"format append_only takes queries whose rows only ever come.*({operator}).*Use format min_delta",
+    ):
+        of(bad, query, format="append_only")
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        ("select *\nfrom t\npivot (sum(v) for id in (1, 2))", r"there is no rule for PIVOT, at (line \d: )?.*PIVOT.*In mode auto that part is computed"),
+        ("with recursive r (n) as (\nselect 1 union all select n + 1 from r where n < 3)\nselect t.id from t join r on r.n = t.id", "a recursive WITH, at line 1: WITH RECURSIVE"),
+        ("select id, sum(v) over (order by id) s from t", "a window function without a PARTITION BY"),
+        ("select t.id from t left join u on t.id > u.id", r"an outer join without an equality between its sides, at line 1: LEFT JOIN"),
+        ("select t.id, x.n from t, lateral (select count(*) n from u where u.id = t.id) x", "LATERAL"),
+    ],
+)  # fmt: skip
+def test_strict_names_operator_and_place(bad: History, query: str, message: str) -> None:
+    with pytest.raises(UnsupportedQuery, match=f"mode strict: .*{message}"):
+        of(bad, query, mode="strict")
+    assert of(bad, query) is not None  # mode auto answers
+
+
+class TestIntervals:
+    def test_ends_before_it_starts(self, bad: History) -> None:
+        with pytest.raises(InvalidInterval, match=r"table .*t: the interval ends \(1\) before it starts \(2\)"):
+            changes(bad.session, "select * from t", 2, 1)
+        with pytest.raises(InvalidInterval, match=r"table .*u: the interval ends \(1\) before it starts \(2\)"):
+            changes(bad.session, "select t.id from t join u using (id)", bad.points[2], bad.points[1])
+
+    @pytest.mark.parametrize("version", [99, -1])
+    def test_versions_that_do_not_exist(self, bad: History, version: int) -> None:
+        with pytest.raises(InvalidInterval, match=f"has no version {version}: it has versions 0 to 2"):
+            changes(bad.session, "t", version)
+        with pytest.raises(InvalidInterval, match=f"has no version {version}: it has versions 0 to 2"):
+            changes(bad.session, "t", 0, version)
+
+    def test_one_version_for_two_tables(self, bad: History) -> None:
+        with pytest.raises(
+            InvalidInterval,
+            match=r"version 1 means nothing for a query on several tables \(.*t, .*u\): give a version for each",
+        ):
+            changes(bad.session, "select t.id from t join u using (id)", 1)
+
+    def test_a_mapping_that_leaves_a_table_out(self, bad: History) -> None:
+        with pytest.raises(
+            InvalidInterval,
+            match=r"no version is given for table .*u, which the query reads; given are those of query_bad\.t",
+        ):
+            changes(bad.session, "select t.id from t join u using (id)", {"query_bad.t": 1})
+
+    @pytest.mark.parametrize(
+        ("moment", "message"),
+        [("soon", "'soon' is no time"), ("2999-01-01", "has not come yet"), ("2001-01-01", "the log of table .*t begins after 2001-01-01"), (1.5, r"1\.5 is no point in the history")],
+    )  # fmt: skip
+    def test_moments(self, bad: History, moment: Any, message: str) -> None:
+        with pytest.raises(InvalidInterval, match=message):
+            changes(bad.session, "t", moment)
+
+    def test_cleaned_away(self, bad: History) -> None:
+        bad.table("old", "id int")
+        bad.tables.remove("old")
+        bad.run("alter table old set tblproperties ('delta.checkpointInterval' = '2')")
+        for number in range(4):
+            bad.run(f"insert into old values ({number})")
+        location = bad.session.sql("describe detail old").first()["location"]
+        for version in (0, 1, 2):
+            Path(location.removeprefix("file:"), "_delta_log", f"{version:020d}.json").unlink()
+        with pytest.raises(
+            StaleSource, match=r"table .*old: version 1 is no longer in its log \(the oldest commit there is 3\)"
+        ):
+            changes(bad.session, "select id, count(*) n from old group by id", 1)
+
+    def test_without_row_tracking(self, bad: History) -> None:
+        with pytest.raises(BrokenSource, match=r"table .*untracked: row tracking \(delta\.enableRowTracking\) is off"):
+            changes(bad.session, "select count(*) n from untracked", 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"format": "full"}, "format.*full.*append_only, min_delta, redo_log"),
+        ({"mode": "lenient"}, "mode.*lenient.*auto, strict"),
+        ({"metadata_columns": "oracle"}, "metadata_columns.*oracle.*delta, singdata, snowflake"),
+    ],
+)
+def test_unknown_options(bad: History, options: dict[str, str], message: str) -> None:
+    with pytest.raises(InvalidStreamConfig, match=message):
+        of(bad, "select * from t", **options)
