@@ -19,9 +19,12 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.change_query import ChangeQuery
+from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.interval import TRACKING
 from dbt.adapters.streamspark.connections import StreamsparkResponse, say
 from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges, Column
+from dbt.adapters.streamspark.consume.changes_model import ChangesConfig, ChangesModel, ChangesPlan
 from dbt.adapters.streamspark.consume.commit import commit
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.keep_alive import keep_alive
@@ -30,8 +33,9 @@ from dbt.adapters.streamspark.errors import ConsumptionRefused
 from dbt.adapters.streamspark.literals import literal
 from dbt.adapters.streamspark.report import committed, explained, left_out, nothing_new
 from dbt.adapters.streamspark.spark_errors import as_sql_error
-from dbt.adapters.streamspark.streams.catalog import find_stream, properties
-from dbt.adapters.streamspark.streams.config import StreamConfig, parse_config
+from dbt.adapters.streamspark.streams.catalog import find_other, find_stream, properties
+from dbt.adapters.streamspark.streams.changes_clause import ChangesClause, check_allowed
+from dbt.adapters.streamspark.streams.config import StreamConfig, parse_changes_config, parse_config
 from dbt.adapters.streamspark.streams.consumers import consumer_name, consumes
 from dbt.adapters.streamspark.streams.definition import from_properties
 from dbt.adapters.streamspark.streams.lifecycle import StreamModel
@@ -143,6 +147,37 @@ class StreamMethods(metaclass=AdapterMeta):
                 self.planner.read_nothing(spark, consumer)
                 return NOTHING.format(name)
             return self.planner.read(spark, consumer, stream)
+
+    @available.parse_none
+    def plan_changes(
+        self, model: Mapping[str, Any], target: Any, sql: str, is_table: bool, full_refresh: bool, nothing: bool
+    ) -> ChangesPlan:
+        """What a changes model, whose query is `sql`, writes in this run."""
+        name = target.render()
+        with self._errors(f"{model['unique_id']}: changes of its query"):
+            config = ChangesConfig(**parse_changes_config(model["config"], name))
+            consumer = Consumer(
+                consumer_name(model["unique_id"]), name, get_invocation_id(), full_refresh or not is_table, is_table
+            )
+            query = NARROWED.sub(r"\1", sql)
+            return ChangesModel(self.spark(), self.planner, consumer, query, config).plan(nothing)
+
+    @available.parse(lambda *args, **kwargs: "(select 1)")
+    def changes_between(
+        self, model: Mapping[str, Any], query: str, start: Any, end: Any, options: Mapping[str, str], analysed: bool
+    ) -> str:
+        """The SQL that stands for the changes of a query; without `analysed` nobody is going to run it."""
+        clause = ChangesClause(NARROWED.sub(r"\1", query), start, end, options)
+        with self._errors(f"{model['unique_id']}: {clause.note}"):
+            check_allowed(model)
+            spark, own = self.spark(), f"{model['schema']}.{model['name']}"
+            if analysed:
+                clause.register(spark, self._now, lambda other: find_other(spark, own, other))
+            return clause.relation
+
+    def _now(self, query: ChangeQuery) -> Frontier:
+        versions = self.planner.pinned(get_invocation_id(), query.logs)
+        return query.frontier({log.table_id: versions[log.path] for log in query.logs})
 
     def _consumes(self, model: Mapping[str, Any]) -> bool:
         try:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pyspark.sql import SparkSession
@@ -108,6 +108,20 @@ class Planner:
         """The model reads its streams as empty in this invocation; its offsets stay."""
         self._plan(spark, consumer).reads_nothing = True
 
+    def no_rows(self, spark: SparkSession, stream: Stream) -> str:
+        """The SQL of an interval in which nothing happened: the columns alone."""
+        opened = open_stream(spark, stream.name, stream.definition)
+        now = opened.frontier({log.path: log.version for log in opened.logs})
+        return _relation(spark, stream, now, now, opened.read(now, now))
+
+    def pinned(self, invocation: str, logs: Sequence[TableLog]) -> dict[str, int]:
+        """The newest versions that this invocation reads, by the tables' paths."""
+        return {log.path: self._pins.pin(invocation, log.path, log.version) for log in logs}
+
+    def cursor(self, spark: SparkSession, consumer: Consumer) -> Cursor:
+        """Where a consumer stands. Raises OffsetUnknown."""
+        return self._plan(spark, consumer).cursor
+
     def peek(self, spark: SparkSession, stream: Stream) -> str:
         """The same SQL for somebody who consumes nothing: from the stream's start to now."""
         opened = open_stream(spark, stream.name, stream.definition)
@@ -128,7 +142,7 @@ class Planner:
 
     def _plan(self, spark: SparkSession, consumer: Consumer) -> Plan:
         key = (consumer.invocation, consumer.name)
-        if key not in self._plans:
+        if key not in self._plans or self._plans[key].consumer.rebuild != consumer.rebuild:
             self._plans[key] = Plan(consumer, _cursor(spark, consumer))
         return self._plans[key]
 

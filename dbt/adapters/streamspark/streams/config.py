@@ -6,17 +6,20 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.changes.read import MODES
 from dbt.adapters.streamspark.errors import InvalidStreamConfig
 
+FORMATS = ("min_delta", "append_only", "redo_log")
+QUERY_MODES = ("auto", "strict")
 ON_CONFIGURATION_CHANGE = ("apply", "continue", "fail")
 ON_STALE = ("fail",)
 LATER = {"on_stale": ("full_refresh", "rebase")}
 POINTS = ("version", "timestamp", "stream")
-DBT_KEYS = frozenset({"on_schema_change", "begin", "meta", "full_refresh", "full-refresh"})
+DBT_KEYS = frozenset({"on_schema_change", "begin", "meta", "full_refresh", "full-refresh", "file_format"})
+Checks: TypeAlias = "dict[str, Callable[[Any], Any]]"
 
 
 @dataclass(frozen=True)
@@ -56,30 +59,38 @@ def parse_config(raw: Mapping[str, Any], stream: str) -> StreamConfig:
     Raises InvalidStreamConfig, which names the key, its value and what is allowed.
     """
     given = {key: value for key, value in raw.items() if value is not None}
-    _check_keys(given, stream)
-    checked = {key: _checked(stream, key, value) for key, value in given.items() if key in CHECKS}
+    _check_keys(given, stream, CHECKS)
+    checked = {key: _checked(stream, key, value, CHECKS) for key, value in given.items() if key in CHECKS}
     start = _start(stream, checked.pop("at", None), checked.pop("before", None))
     config = StreamConfig(**checked, start=start)
     _check_together(stream, config)
     return config
 
 
-def _check_keys(given: Mapping[str, Any], stream: str) -> None:
+def parse_changes_config(raw: Mapping[str, Any], model: str) -> dict[str, Any]:
+    """The same of a `changes` model: the keys that are given, checked."""
+    given = {key: value for key, value in raw.items() if value is not None}
+    _check_keys(given, model, CHANGES_CHECKS, "a changes model")
+    return {key: _checked(model, key, value, CHANGES_CHECKS) for key, value in given.items() if key in CHANGES_CHECKS}
+
+
+def _check_keys(given: Mapping[str, Any], stream: str, checks: Checks, what: str = "a stream") -> None:
     """A key that is all but one of ours is a slip of the pen; other keys are somebody else's."""
     for key in given:
-        close = [] if key in CHECKS or key in DBT_KEYS else difflib.get_close_matches(key, CHECKS, n=1, cutoff=0.75)
+        known = key in checks or key in DBT_KEYS
+        close = [] if known else difflib.get_close_matches(key, checks, n=1, cutoff=0.75)
         if close:
             raise InvalidStreamConfig(
-                f"stream {stream}: {key} is no configuration of a stream. Did you mean {close[0]}? Allowed: "
-                f"{', '.join(CHECKS)}."
+                f"stream {stream}: {key} is no configuration of {what}. Did you mean {close[0]}? Allowed: "
+                f"{', '.join(checks)}."
             )
 
 
-def _checked(stream: str, key: str, value: Any) -> Any:
+def _checked(stream: str, key: str, value: Any, checks: Checks) -> Any:
     if value in LATER.get(key, ()):
         raise InvalidStreamConfig(f"stream {stream}: {key} = {value!r} comes later. Leave {key} out.")
     try:
-        return CHECKS[key](value)
+        return checks[key](value)
     except ValueError as error:
         raise InvalidStreamConfig(f"stream {stream}: {key} = {value!r} {error}") from error
 
@@ -167,7 +178,7 @@ def _version(value: Any) -> int:
     return int(value)
 
 
-CHECKS: dict[str, Callable[[Any], Any]] = {
+CHECKS: Checks = {
     "mode": _one_of(MODES),
     "show_initial_rows": _boolean,
     "at": _point,
@@ -176,6 +187,14 @@ CHECKS: dict[str, Callable[[Any], Any]] = {
     "metadata_columns": _one_of(DIALECTS),
     "on_configuration_change": _one_of(ON_CONFIGURATION_CHANGE),
     "on_stale": _one_of(ON_STALE),
+    "max_data_extension_days": _days,
+    "enable_tracking": _boolean,
+}
+CHANGES_CHECKS: Checks = {
+    "format": _one_of(FORMATS),
+    "initial_rows": _boolean,
+    "mode": _one_of(QUERY_MODES),
+    "metadata_columns": _one_of(DIALECTS),
     "max_data_extension_days": _days,
     "enable_tracking": _boolean,
 }

@@ -12,6 +12,8 @@ WHY_NOT = {
     "view": "a view is computed each time that it is read, so nothing says when a change is consumed",
     "ephemeral": "an ephemeral model is a part of other models and writes nothing itself",
     "snapshot": "a snapshot compares whole tables and keeps no offset",
+    "changes": "its query is computed at two points in the past, and a stream has but its changes (to keep those, "
+    "append them with incremental_strategy='append')",
     "stream": "a stream is on a table, not on another stream",
 }
 REFUSED_STRATEGIES = {

@@ -1,9 +1,10 @@
 {#
-  Models and seeds that are made again keep what streams on them need: the log, row tracking, and retention. A model's
-  own tblproperties win.
+  Models and seeds that are made again keep what streams on them need: the log, row tracking, and retention. A changes
+  model has row tracking from the start, by which its rows tell their run. A model's own tblproperties win.
 #}
 {% macro streamspark__tblproperties_clause() -%}
-  {%- set properties = adapter.kept_properties(this.render()) -%}
+  {%- set properties = {'delta.enableRowTracking': 'true'} if config.get('materialized') == 'changes' else {} -%}
+  {%- do properties.update(adapter.kept_properties(this.render())) -%}
   {%- do properties.update(config.get('tblproperties') or {}) -%}
   {%- if properties %}
     tblproperties (

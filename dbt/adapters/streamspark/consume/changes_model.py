@@ -1,0 +1,104 @@
+"""A `changes` model: a stream on its own query that it alone reads, beginning with its first run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes.change_query import ChangeQuery
+from dbt.adapters.streamspark.consume.planner import Consumer, Planner, Stream
+from dbt.adapters.streamspark.consume.target import open_target
+from dbt.adapters.streamspark.errors import ConsumptionRefused
+from dbt.adapters.streamspark.streams.config import StreamConfig
+from dbt.adapters.streamspark.streams.definition import StreamDefinition
+from dbt.adapters.streamspark.streams.left_out import rows_at
+from dbt.adapters.streamspark.streams.query_lifecycle import open_query
+from dbt.adapters.streamspark.streams.stored_query import stored
+
+OWN = "changes"  # the id of the stream in the cursor: a table holds the changes of one query
+MODES = {"min_delta": "standard"}  # other formats are called as their modes
+
+
+@dataclass(frozen=True)
+class ChangesConfig:
+    """A changes model's validated configuration (streams/config.py)."""
+
+    format: str = "min_delta"
+    initial_rows: bool = False
+    mode: str = "auto"
+    metadata_columns: str = "delta"
+    max_data_extension_days: int = 0
+    enable_tracking: bool | None = None
+
+
+@dataclass(frozen=True)
+class ChangesPlan:
+    """`sql` is the SELECT of the rows to write. `anew`: into a table that is made for them."""
+
+    sql: str
+    anew: bool
+
+
+@dataclass(frozen=True)
+class ChangesModel:
+    """`consumer` is the model, and `sql` its query."""
+
+    spark: SparkSession = field(repr=False)
+    planner: Planner
+    consumer: Consumer
+    sql: str
+    config: ChangesConfig
+
+    def plan(self, nothing: bool = False) -> ChangesPlan:
+        """What the model writes in this run; `nothing`: no rows, and the offset stays (--empty, --sample).
+
+        Raises InvalidQuery, UnsupportedQuery, ConsumptionRefused for a table that somebody else made, and what
+        planning a stream raises.
+        """
+        if self._is_first():
+            first = ChangesModel(self.spark, self.planner, self._rebuilding(), self.sql, self.config)
+            return ChangesPlan(first._rows(nothing), anew=True)
+        return ChangesPlan(self._rows(nothing), anew=self.consumer.rebuild)
+
+    def _is_first(self) -> bool:
+        """The table holds nothing yet, as after --empty."""
+        if self.consumer.rebuild or self.planner.cursor(self.spark, self.consumer).n:
+            return False
+        log = open_target(self.spark, self.consumer.target)
+        if log is not None and rows_at(log, log.version) != 0:
+            raise ConsumptionRefused(
+                f"table {self.consumer.target} is there, but holds no changes that {self.consumer.name} has written. "
+                "Give the model another name, or make the table anew with --full-refresh."
+            )
+        return True
+
+    def _rebuilding(self) -> Consumer:
+        return Consumer(self.consumer.name, self.consumer.target, self.consumer.invocation, True)
+
+    def _rows(self, nothing: bool) -> str:
+        stream = self._stream()
+        if nothing:
+            self.planner.read_nothing(self.spark, self.consumer)
+            return f"select * from {self.planner.no_rows(self.spark, stream)} where false"
+        return f"select * from {self.planner.read(self.spark, self.consumer, stream)}"
+
+    def _stream(self) -> Stream:
+        config = StreamConfig(
+            enable_tracking=self.config.enable_tracking, max_data_extension_days=self.config.max_data_extension_days
+        )
+        query = open_query(self.spark, self.consumer.target, self.sql, config)
+        return Stream(self.consumer.target, self._definition(query))
+
+    def _definition(self, query: ChangeQuery) -> StreamDefinition:
+        versions = self.planner.pinned(self.consumer.invocation, query.logs)
+        return StreamDefinition(
+            query=stored(query),
+            start=query.frontier({log.table_id: versions[log.path] for log in query.logs}),
+            mode=MODES.get(self.config.format, self.config.format),
+            show_initial_rows=self.config.initial_rows,
+            metadata_columns=self.config.metadata_columns,
+            id=OWN,
+            on_query=True,
+            strict=self.config.mode == "strict",
+        )
