@@ -32,9 +32,13 @@ def committed(plan: Consumption, txns: dict[str, int]) -> Commit:
 
 
 def test_metadata_comes_back_as_it_was_written() -> None:
-    plan = consumption(StreamRead("s", "id-s", at(3), at(5), "x"), kept={"id-k": at(2)}, seen=7)
+    kept = {"id-k": at(2), "id-o": at(1)}
+    plan = consumption(
+        StreamRead("s", "id-s", at(3), at(5), "x", query="q"), kept=kept, kept_queries={"id-k": "p"}, seen=7
+    )
     found = user_metadata.read(committed(plan, {plan.consumer: 4}), plan.consumer)
-    assert found == user_metadata.Consumed(plan.consumer, 4, plan.attempt, {"id-s": at(5), "id-k": at(2)}, 7)
+    queries = {"id-s": "q", "id-k": "p"}
+    assert found == user_metadata.Consumed(plan.consumer, 4, plan.attempt, {"id-s": at(5), **kept}, 7, queries)
 
 
 def test_initial_rows_have_no_from() -> None:

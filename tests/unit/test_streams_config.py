@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dbt.adapters.streamspark.errors import InvalidStreamConfig
-from dbt.adapters.streamspark.streams.config import NOW, StartPoint, StreamConfig, parse_config
+from dbt.adapters.streamspark.streams.config import NOW, StartPoint, StreamConfig, parse_changes_config, parse_config
 
 
 def test_defaults() -> None:
@@ -70,3 +70,22 @@ def test_refusals_name_key_value_and_what_is_allowed(raw: dict[str, Any], said: 
 def test_what_is_not_a_streams_is_left_alone() -> None:
     raw = {"tags": ["x"], "file_format": "delta", "on_schema_change": "ignore", "begin": "2020-01-01", "meta": {"a": 1}}
     assert parse_config(raw, "s") == StreamConfig()
+
+
+def test_a_changes_model_has_keys_of_its_own() -> None:
+    given = {"format": "redo_log", "initial_rows": "true", "mode": None, "file_format": "delta", "tags": []}
+    assert parse_changes_config(given, "m") == {"format": "redo_log", "initial_rows": True}
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        ({"mode": "standard"}, "mode = 'standard' is not known. Allowed: auto, strict"),
+        ({"format": "mindelta"}, "Did you mean 'min_delta'?"),
+        ({"initial_row": True}, "initial_row is no configuration of a changes model. Did you mean initial_rows?"),
+    ],
+)
+def test_a_changes_model_says_what_is_wrong(raw: dict[str, Any], said: str) -> None:
+    with pytest.raises(InvalidStreamConfig) as error:
+        parse_changes_config(raw, "m")
+    assert said in str(error.value)

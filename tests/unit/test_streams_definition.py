@@ -18,6 +18,7 @@ from dbt.adapters.streamspark.streams.definition import (
     from_properties,
     new_definition,
 )
+from dbt.adapters.streamspark.streams.stored_query import text_of, told
 
 START = Frontier.of(TableVersion("id-1", "db.orders", 4, "c4"), timestamp=datetime(2026, 1, 1, tzinfo=timezone.utc))
 
@@ -75,3 +76,23 @@ def test_what_differs_is_told() -> None:
     assert (new.id, new.start, new.created_on) == (old.id, old.start, old.created_on)
     assert set(differences(old, new)) == {"mode", "query"}
     assert differences(old, replace(old, unique_key=("ID",))) == {"unique_key": ([], ["id"])}
+
+
+def test_a_stream_on_a_query_keeps_its_text_and_all_tables() -> None:
+    both = Frontier.of(*START.tables, TableVersion("id-0", "db.people", 2, "c2"), timestamp=START.timestamp)
+    stream = new_definition(StreamConfig(), "select count(*) as n from {table:id-1} o, {table:id-0} p", both)
+    properties = stream.to_properties()
+    found = from_properties(properties, "db.s")
+    assert found is not None and found.on_query
+    assert (found.query, dict(found.start)) == (stream.query, {"id-1": 4, "id-0": 2})
+    assert properties["streamspark.base_table"] == "db.orders, db.people"
+    assert properties["streamspark.start_version"] == "4, 2"
+    assert stream.position == "version 4 of db.orders, version 2 of db.people"
+    other = replace(stream, query="select 1 from {table:id-1}")
+    assert other.fingerprint != stream.fingerprint
+
+
+def test_a_table_in_a_stored_text_is_told_by_its_id() -> None:
+    text = text_of(made("select id from db.orders where id > 1"))
+    assert text == "select `id` as `id` from `{table:id-1}` where id > 1"
+    assert told(text, START) == "select `id` as `id` from `db`.`orders` where id > 1"

@@ -198,15 +198,17 @@ def _end(opened: OpenStream, invocation: str, begin: Frontier, pins: Pins) -> Fr
 
 def _relation(spark: SparkSession, stream: Stream, start: Frontier | None, end: Frontier, reading: Reading) -> str:
     """A temporary view of the interval's rows, and the SQL that reads it: it says what it is."""
-    name = view_name(stream, start, end) + _since(reading)
+    name = view_name(stream, start, end) + _before(reading, start)
     reading.rows().createOrReplaceTempView(quoted(name))
     note = f"stream {stream.name}: {interval_text(start, end)} of {end.timestamp:%Y-%m-%d %H:%M:%S} UTC"
     return f"(select * from {quoted(name)} /* {note.replace('*/', '* /')} */)"
 
 
-def _since(reading: Reading) -> str:
-    """Where another query was read before, a part of the name that tells which."""
-    return f"__{hashlib.sha256(reading.before.encode()).hexdigest()[:6]}" if reading.before else ""
+def _before(reading: Reading, start: Frontier | None) -> str:
+    """Where another query was read before, a part of the name that tells which, and up to where."""
+    if not reading.before or start is None:
+        return ""
+    return f"__{hashlib.sha256((reading.before + start.to_json()).encode()).hexdigest()[:6]}"
 
 
 def interval_text(start: Frontier | None, end: Frontier) -> str:
@@ -241,6 +243,6 @@ def view_name(stream: Stream, start: Frontier | None, end: Frontier) -> str:
     'streamspark__s__123456__12x13_15x16'
     """
     plain = re.sub(r"\W", "_", stream.name.split(".")[-1])
-    since = "initial" if start is None else "x".join(str(table.version) for table in start.tables)
+    since = "initial" if start is None else "x".join(str(version_before(start, table)) for table in end.tables)
     until = "x".join(str(table.version) for table in end.tables)
     return f"streamspark__{plain}__{stream.definition.id[:6]}__{since}_{until}"
