@@ -59,8 +59,11 @@ class Change:
 
 def read(frame: DataFrame) -> list[Change]:
     """A change set of the delta dialect."""
-    rows = (tuple(row) for row in frame.collect())
-    return [Change(row[-METADATA], row[-1], shown(row[:-METADATA])) for row in rows]
+    return of_rows(frame.collect())
+
+
+def of_rows(rows: Iterable[Row]) -> list[Change]:
+    return [Change(row[-METADATA], row[-1], shown(row[:-METADATA])) for row in map(tuple, rows)]
 
 
 def bag(frame: DataFrame) -> Counter[str]:
@@ -122,13 +125,16 @@ def apply_to_bag(before: Counter[str], found: Sequence[Change]) -> Counter[str]:
 
 def check_interval(history: History, query: str, start: int, end: int, **options: Any) -> list[Change]:
     """One interval by itself: what was there, and the changes, make what is there."""
-    points = history.points
-    found = read(changes(history.session, query, points[start], points[end], **options))
+    found = read(changes(history.session, query, history.points[start], history.points[end], **options))
+    check_found(history, query, start, end, found)
+    return found
+
+
+def check_found(history: History, query: str, start: int, end: int, found: Sequence[Change]) -> None:
     check_change_set(found)
     after = apply_to_bag(bag(history.at(query, start)), found)
     expected = bag(history.at(query, end))
     assert after == expected, f"missing {expected - after}, too many {after - expected}"
-    return found
 
 
 def check_ledger(history: History, query: str, points: Sequence[int], whole: bool = True) -> list[Change]:

@@ -1,0 +1,93 @@
+"""Random queries over random tables under random statements, held against the oracle.
+
+STREAMSPARK_QUERY_CASES sets how many queries are tried, STREAMSPARK_QUERY_SEED what they are made of. A failure
+prints both and the number of its history; to replay that history alone:
+
+    STREAMSPARK_QUERY_SEED=… pytest tests/spark/queries/test_property.py -k "history_7_"
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from tests.spark.queries.grammar import Grammar
+from tests.spark.queries.history import FAST, History
+from tests.spark.queries.oracle import bag, check_interval, check_ledger
+from tests.spark.queries.programs import Program, tables
+
+SEED = os.environ.get("STREAMSPARK_QUERY_SEED", "1")
+CASES = int(os.environ.get("STREAMSPARK_QUERY_CASES", "200"))
+ONLY = os.environ.get("STREAMSPARK_QUERY_CASE")
+A_HISTORY = 40  # queries of one history
+MOST_ROWS = 300
+SCHEMA = "query_property"
+
+
+@pytest.fixture(scope="module")
+def counts() -> Iterator[Counter[str]]:
+    """Prints at the end what came of the queries."""
+    found: Counter[str] = Counter()
+    yield found
+    print(f"\nqueries: {dict(found)}")
+
+
+def made(spark: SparkSession, number: int, schema: str = SCHEMA) -> tuple[Program, Random]:
+    rng = Random(f"{SEED}/{number}")
+    confs = {**FAST, "spark.sql.shuffle.partitions": rng.choice(("1", "1", "3"))}
+    program = Program(History(spark, schema, confs), rng, tables(rng))
+    program.create()
+    program.history.mark()
+    program.round()
+    program.round()
+    return program, rng
+
+
+def outcome(history: History, query: str, rng: Random) -> str:
+    """Raises AssertionError where the changes are wrong."""
+    try:
+        if max(sum(bag(history.at(query, point)).values()) for point in (0, 1, 2)) > MOST_ROWS:
+            return "too many rows"
+    except PySparkException:
+        return "refused by Spark"
+    if rng.random() < 0.4:
+        check_ledger(history, query, (0, 1, 2), whole=rng.random() < 0.5)
+    else:
+        check_interval(history, query, *rng.choice(((0, 1), (1, 2), (0, 2))))
+    return "checked"
+
+
+def run_history(spark: SparkSession, number: int, cases: int, counts: Counter[str]) -> list[str]:
+    """A report of every failure."""
+    program, _ = made(spark, number)
+    failures = []
+    for case in range(cases):
+        if ONLY and str(case) != ONLY:
+            continue
+        rng = Random(f"{SEED}/{number}/{case}")
+        query = Grammar(rng, program.tables).query(rng.choice((1, 2, 2, 3))).sql
+        begun = time.monotonic()
+        try:
+            counts[outcome(program.history, query, rng)] += 1
+        except Exception as error:
+            head = f"seed {SEED}, history {number}, case {case} ({time.monotonic() - begun:.1f} s): {query}"
+            failures.append(f"{head}\n{type(error).__name__}: {str(error)[:1500]}")
+    program.history.drop()
+    return failures and [f"statements: {program.statements}", *failures]
+
+
+@pytest.mark.parametrize("number", range(-(-CASES // A_HISTORY)), ids=lambda number: f"history_{number}_")
+def test_changes_of_random_queries(spark: SparkSession, counts: Counter[str], number: int) -> None:
+    failures = run_history(spark, number, min(A_HISTORY, CASES - number * A_HISTORY), counts)
+    assert not failures, "\n\n".join(failures)
+
+
+def test_few_queries_are_thrown_away(counts: Counter[str]) -> None:
+    assert counts["refused by Spark"] <= 0.1 * counts.total()
