@@ -39,7 +39,7 @@ class ChangesClause:
     def relation(self) -> str:
         """The SQL that stands for it, once `register` has run."""
         text = repr((self.sql, self.start, self.end, sorted(self.options.items())))
-        return f"(select * from {quoted(self._name(text))} /* {self.note.replace('*/', '* /')} */)"
+        return f"(select * from {quoted(self._name(text))} /* {_in_comment(self.note)} */)"
 
     @staticmethod
     def _name(text: str) -> str:
@@ -62,6 +62,15 @@ class ChangesClause:
         end = now(query) if self.end is None else _frontier(query, self.end, lookup)
         frame = read_changes(query.interval(start, end), **self.options)
         frame.createOrReplaceTempView(self.relation.split("`")[1])
+
+
+def _in_comment(text: str) -> str:
+    """Spark's comments nest.
+
+    >>> _in_comment("select /* all */ *")
+    'select / * all * / *'
+    """
+    return text.replace("/*", "/ *").replace("*/", "* /")
 
 
 def check_allowed(model: Mapping[str, Any]) -> None:
