@@ -15,7 +15,7 @@ from dbt.adapters.streamspark.changes.interval import TRACKING
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.consume import change_checks as checks
 from dbt.adapters.streamspark.consume.cursor_query import begin, newest_cursor, own_query, query_at, reached
-from dbt.adapters.streamspark.errors import InvalidQuery
+from dbt.adapters.streamspark.errors import InvalidQuery, MissingSource
 from dbt.adapters.streamspark.literals import literal
 from dbt.adapters.streamspark.streams.catalog import properties
 
@@ -103,7 +103,10 @@ def _start(spark: SparkSession, model: Any, start_from: Any) -> str | None:
     if start_from is not None:
         text = str(start_from)
         return f"({text})" if " " in text.strip() else text
-    if isinstance(model, str) or not model.is_table:
+    if isinstance(model, str):
         return None
-    sql = begin(spark, TableLog(spark, model.render()))
+    try:
+        sql = begin(spark, TableLog(spark, model.render()))
+    except MissingSource:  # a view
+        return None
     return None if sql is None else f"({sql})"

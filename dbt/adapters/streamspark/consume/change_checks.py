@@ -135,6 +135,7 @@ def equals(rows: ChangeRows | None, relation: str, schema: StructType, wanted: s
 
 def change_volume(rows: ChangeRows, least: int, most: int | None) -> str:
     """The number of changes of the newest run, where it is out of bounds."""
-    newest = f"select max(__run) from {rows.sql()}"
+    runs = f"select __run, count(*) as changes from {rows.sql()} group by __run"
+    newest = f"select coalesce(max_by(changes, __run), 0) as changes from ({runs})"
     bounds = f"changes < {int(least)}" + ("" if most is None else f" or changes > {int(most)}")
-    return f"select * from (select count(*) as changes from {rows.sql()} where __run = ({newest})) where {bounds}"
+    return f"select * from ({newest}) where {bounds}"
