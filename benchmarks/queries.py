@@ -28,7 +28,8 @@ from dbt.adapters.streamspark.changes import changes
 from tests.tpch.data import QUERIES, TABLES, load, refresh
 
 WIDE = """select o_orderkey, l_linenumber, c_name, c_mktsegment, o_orderdate, o_orderstatus, l_quantity, l_discount,
-  l_extendedprice, l_shipdate from lineitem join orders on l_orderkey = o_orderkey join customer on o_custkey = c_custkey"""
+  l_extendedprice, l_shipdate
+  from lineitem join orders on l_orderkey = o_orderkey join customer on o_custkey = c_custkey"""
 PER_CUSTOMER = """select o_custkey, sum(l_extendedprice * (1 - l_discount)) as revenue, count(*) as lines
   from lineitem join orders on l_orderkey = o_orderkey group by o_custkey"""
 CHOSEN = {
