@@ -20,7 +20,7 @@ from typing import Any
 from pyspark.sql import DataFrame, Row
 
 from dbt.adapters.streamspark.changes import changes
-from dbt.adapters.streamspark.changes.change_query import ChangeQuery
+from dbt.adapters.streamspark.changes.change_query import ChangeQuery, QueryInterval
 from dbt.adapters.streamspark.changes.changes import read_changes
 from tests.spark.queries.history import History
 
@@ -121,6 +121,11 @@ def apply_to_bag(before: Counter[str], found: Sequence[Change]) -> Counter[str]:
     after.update(change.values for change in found if not change.is_minus)
     assert all(count >= 0 for count in after.values()), f"removed what was not there: {-after}"
     return +after
+
+
+def interval_of(history: History, query: str, start: int, end: int) -> QueryInterval:
+    asked = ChangeQuery(history.session, query)
+    return asked.interval(asked.frontier(history.points[start]), asked.frontier(history.points[end]))
 
 
 def check_interval(history: History, query: str, start: int, end: int, **options: Any) -> list[Change]:
