@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pyspark.sql.types import ArrayType, DataType, MapType, StructType
+
 
 @dataclass(frozen=True)
 class Projection:
@@ -44,3 +46,18 @@ def literal(text: str) -> str:
     "'it\\\\'s'"
     """
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def type_sql(data_type: DataType) -> str:
+    """A type as CAST takes it; the names of fields may need quotes.
+
+    >>> type_sql(StructType().add("a b", ArrayType(StructType().add("x", "string"))))
+    'struct<`a b`:array<struct<`x`:string>>>'
+    """
+    if isinstance(data_type, StructType):
+        return f"struct<{','.join(f'{quoted(f.name)}:{type_sql(f.dataType)}' for f in data_type.fields)}>"
+    if isinstance(data_type, ArrayType):
+        return f"array<{type_sql(data_type.elementType)}>"
+    if isinstance(data_type, MapType):
+        return f"map<{type_sql(data_type.keyType)},{type_sql(data_type.valueType)}>"
+    return str(data_type.simpleString())

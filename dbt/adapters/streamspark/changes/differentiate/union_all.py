@@ -5,12 +5,13 @@ from __future__ import annotations
 from dbt.adapters.streamspark.changes.differentiate.delta import SIGNED, Delta, union
 from dbt.adapters.streamspark.changes.differentiate.differentiation import END, Differentiation
 from dbt.adapters.streamspark.changes.differentiate.rows import branch
+from dbt.adapters.streamspark.changes.projection import type_sql
 from dbt.adapters.streamspark.changes.query.algebra import UnionAll
 
 
 def union_all(d: Differentiation, node: UnionAll) -> Delta | None:
     """A branch's number is in its ids, so that a table may be united with itself."""
-    types = [data_type.simpleString() for data_type in d.types(node, END)]
+    types = [type_sql(data_type) for data_type in d.types(node, END)]
     deltas = []
     for number, child in enumerate(node.children):
         delta = d.delta(child)
