@@ -206,7 +206,7 @@ class TestRefusals:
             "by_version": "a version means nothing for a query on 2 tables",
             "of_stream": "which has no history of its own to follow",
             "hidden": "columns that the metadata columns would hide: _row_id",
-            "nowhere": "[TABLE_OR_VIEW_NOT_FOUND]",
+            "nowhere": "does not exist",
         }.items():
             assert text in said.pop(name), (name, results[name].message)
         assert said == {}

@@ -18,6 +18,7 @@ from dbt.adapters.streamspark.changes.fallbacks import fallbacks
 from dbt.adapters.streamspark.changes.formats import FORMATS
 from dbt.adapters.streamspark.changes.log import Action
 from dbt.adapters.streamspark.changes.query import algebra
+from dbt.adapters.streamspark.changes.query.lowered import Lowered
 from dbt.adapters.streamspark.changes.read import known
 
 WHOLE = "no rule: all of it at both ends, compared"
@@ -68,13 +69,13 @@ def plan_of(interval: QueryInterval, format: str = "min_delta") -> ChangePlan:
             operators=tuple(_operators(d, root, 0, interval)),
             tables=tuple(_table(leaf) for leaf in interval.leaves.values()),
             fallbacks=tuple(interval.fallbacks),
-            sql=_sql(d, root),
+            sql=_sql(d, interval.lowered),
         )
 
 
-def _sql(d: Differentiation, root: algebra.Operator) -> str | None:
-    delta = d.delta(root)
-    return None if delta is None else f"select * from {d.minimal(root.columns, delta)}"
+def _sql(d: Differentiation, found: Lowered) -> str | None:
+    delta = d.delta(found.root)
+    return None if delta is None else f"select * from {d.minimal(found.ours, delta)}"
 
 
 def _operators(

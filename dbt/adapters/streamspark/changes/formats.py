@@ -108,7 +108,7 @@ def _rows(interval: QueryInterval, d: Differentiation, delta: Delta | None) -> D
     if delta is None:
         source, where = f"(select *, {_NO_CHANGE} from {d.at(found.root, END)})", " where false"
     else:
-        source, where = d.minimal(found.root.columns, delta), ""
+        source, where = d.minimal(found.ours, delta), ""
     row = "__id" if _keeps_ids(found.root) else "md5(__id)"
     version = _version(interval)
     return interval.query.spark.sql(

@@ -45,8 +45,9 @@ def aggregate(
     calls = _calls(context, expressions)
     names = {sql: context.low.names.new() for sql in (*groups.keys, *calls)}
     markers = {sql: context.low.names.new() for sql in _markers(context, groups, expressions)}
+    grouped_away = set(tree.node.columns)
     tree.become(_grouped(context, tree.node, groups, calls, names, markers))
-    return _replacement({**names, **markers})
+    return _replacement({**names, **markers}, grouped_away)
 
 
 def _calls(context: Context, expressions: Iterable[Node]) -> dict[str, Term]:
@@ -56,8 +57,8 @@ def _calls(context: Context, expressions: Iterable[Node]) -> dict[str, Term]:
     return {term.sql: term for term in terms}
 
 
-def _replacement(names: dict[str, str]) -> Callable[[Node], Node]:
-    """Groups and aggregates, and whole expressions of them, become columns."""
+def _replacement(names: dict[str, str], grouped_away: set[str]) -> Callable[[Node], Node]:
+    """Groups and aggregates, and whole expressions of them, become columns; others are not there any more."""
 
     def replace(part: Node) -> Node:
         name = names.get(part.sql("spark", comments=False)) if not isinstance(part, exp.Window) else None
@@ -65,9 +66,8 @@ def _replacement(names: dict[str, str]) -> Callable[[Node], Node]:
 
     def finish(node: Node) -> Node:
         result = node.transform(replace)
-        known = set(names.values())
         for column in result.find_all(exp.Column):
-            if column.name not in known:
+            if column.name in grouped_away:
                 raise NotCovered("a column that is neither grouped nor aggregated", node)
         return result
 
@@ -81,8 +81,9 @@ def _groups(context: Context, group: Node | None, items: Sequence[Node]) -> Grou
         keys = _bound_keys(context, (node for node in items if not context.low.functions.aggregates(node)))
         return Groups(keys, [tuple(keys)])
     plain = [node for node in group.expressions if not _is_special(node)]
-    sets = [tuple(_bound_keys(context, plain))]
-    special = [*(node for node in group.expressions if _is_special(node)), *_legacy(group)]
+    legacy = _legacy(group)
+    sets: list[Set] = [() if legacy else tuple(_bound_keys(context, plain))]
+    special = [*(node for node in group.expressions if _is_special(node)), *legacy]
     keys = _bound_keys(context, [*plain, *(leaf for node in special for leaf in _leaves(node))])
     for node in special:
         sets = [(*one, *other) for one in sets for other in _sets_of(context, node, plain)]
@@ -100,7 +101,7 @@ def _is_special(node: Node) -> bool:
 
 
 def _legacy(group: exp.Group) -> list[Node]:
-    """`GROUP BY a, b WITH ROLLUP` and the like."""
+    """`GROUP BY a, b WITH ROLLUP` and the like, which say what to make of a and b."""
     return [node for clause in ("rollup", "cube", "grouping_sets") for node in group.args.get(clause) or []]
 
 

@@ -14,12 +14,13 @@ from sqlglot import exp
 from dbt.adapters.streamspark.changes.query.algebra import CLOCK, Opaque, Operator
 from dbt.adapters.streamspark.changes.query.base_tables import BaseTable
 from dbt.adapters.streamspark.changes.query.expanded import parse_query
+from dbt.adapters.streamspark.changes.query.functions import function_name
 from dbt.adapters.streamspark.changes.query.lower import lower
 from dbt.adapters.streamspark.changes.query.lowering import Lowering
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
 from dbt.adapters.streamspark.changes.query.prune import prune
 from dbt.adapters.streamspark.changes.query.registry import function_info
-from dbt.adapters.streamspark.changes.query.volatile import bind_clock, function_name, refuse_volatile
+from dbt.adapters.streamspark.changes.query.volatile import bind_clock, refuse_volatile
 from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
 
 
@@ -42,7 +43,7 @@ def lowered(
     Raises InvalidQuery where Spark does not accept the query, UnsupportedQuery for what has no fixed result.
     """
     query = parse_query(text)
-    refuse_volatile(query)
+    refuse_volatile(query, {name.lower() for schema in schemas.values() for name in schema.names})
     frame = _analysed(spark, text)
     _refuse_volatile_functions(frame, query)
     _check_names(frame.schema)

@@ -8,9 +8,16 @@ from itertools import count
 
 from sqlglot import exp
 
+from dbt.adapters.streamspark.changes.query.functions import function_name
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered, Unresolved
 
 BOUND = "streamspark_bound"
+GENERATORS = frozenset(
+    (
+        *("explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack"),
+        *("json_tuple", "parse_url_tuple", "variant_explode", "variant_explode_outer", "sql_keywords"),
+    )
+)
 Column = tuple[str, str]
 
 
@@ -109,6 +116,8 @@ def bind(node: Node, scope: Scope) -> Node:
     def replaced(part: Node) -> Node:
         if isinstance(part, exp.Query):
             raise NotCovered("a subquery in this place", part)
+        if function_name(part) in GENERATORS:
+            raise NotCovered("a generator in this place", part)
         if isinstance(part, exp.Star) and not isinstance(part.parent, exp.Count):
             raise NotCovered("a star inside an expression", part.parent or part)
         if not isinstance(part, exp.Column) or part.meta.get(BOUND):

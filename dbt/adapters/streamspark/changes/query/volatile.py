@@ -6,15 +6,15 @@ computed, to that of its end where one of the end is (notes on differentiation).
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from sqlglot import exp
 
 from dbt.adapters.streamspark.changes.query.algebra import CLOCK
+from dbt.adapters.streamspark.changes.query.functions import function_name
 from dbt.adapters.streamspark.changes.query.not_covered import Node, place
 from dbt.adapters.streamspark.errors import UnsupportedQuery
 
-CLOCK_NAMES = frozenset(
-    ("now", "curdate", "current_date", "current_timestamp", "localtimestamp", "current_time", "unix_timestamp")
-)
 VOLATILE_NAMES = frozenset(
     (
         *("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"),
@@ -24,12 +24,14 @@ VOLATILE_NAMES = frozenset(
     )
 )
 VOLATILE_TYPES = (exp.CurrentUser, exp.CurrentSchema, exp.Rand, exp.Randn, exp.Uuid)
-_BARE = frozenset({*CLOCK_NAMES, *VOLATILE_NAMES} - {"now", "curdate", "unix_timestamp", "version", "uuid", "shuffle"})
 
 
-def refuse_volatile(root: Node) -> None:
-    """Raises UnsupportedQuery for a function or clause whose result is not fixed by its input."""
+def refuse_volatile(root: Node, columns: Collection[str]) -> None:
+    """Raises UnsupportedQuery for a function or clause whose result is not fixed by its input. `columns` are the names,
+    in lower case, that tables have: one of them may be called `user`."""
     for part in root.walk():
+        if isinstance(part, exp.Column) and part.name.lower() in columns:
+            continue
         if isinstance(part, exp.TableSample):
             raise UnsupportedQuery(f"TABLESAMPLE takes other rows each time it is asked: {place(part.parent or part)}")
         if isinstance(part, VOLATILE_TYPES) or function_name(part) in VOLATILE_NAMES:
@@ -63,14 +65,3 @@ def _asks_unix_time(part: Node) -> bool:
     if isinstance(part, exp.StrToUnix | exp.TimeToUnix):
         return part.this is None or isinstance(part.this, exp.CurrentTimestamp)
     return function_name(part) == "unix_timestamp" and not part.expressions
-
-
-def function_name(part: Node) -> str:
-    """A function's name in lower case; empty for what is no function. Some are written like a column."""
-    if isinstance(part, exp.Anonymous):
-        return str(part.name).lower()
-    if isinstance(part, exp.Func):
-        return str(part.sql_name()).lower()
-    if isinstance(part, exp.Column) and len(part.parts) == 1 and not part.this.quoted:
-        return part.name.lower() if part.name.lower() in _BARE else ""
-    return ""
