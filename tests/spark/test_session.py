@@ -118,7 +118,7 @@ def test_bindings_arrive_as_they_were_sent(session: Session) -> None:
     values = [
         None,
         Decimal("12345678901234567890.12"),
-        "it's 100% \"quoted\" \\ `odd`",
+        'it\'s 100% "quoted" \\ `odd`',
         True,
         2**40,
         0.1,

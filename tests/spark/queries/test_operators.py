@@ -195,7 +195,6 @@ WITH_RULES = {
         "with c as (select id, amt from o where amt > 3) select * from c",
         "with o as (select id + 1 as id, cust from o) select c.name, o.id from o join c on c.id = o.cust",
         "with a (p, q) as (select id, amt from o) select p, max(q) m from a group by p",
-        "with a as (with b as (select id from o) select id + 1 as id from b), b as (select id from c) select a.id, b.id bid from a join b on a.id = b.id",
         "select * from (values (1, 'a'), (2, 'b')) v (k, w) join c on c.id = v.k",
         "select v.* from values (1, 'a'), (2, 'b'), (2, 'b') v (k, w)",
         "select r.id, c.name from range(4) r left join c on c.id = r.id",

@@ -24,7 +24,7 @@ from tests.spark.queries.oracle import bag, check_interval, check_ledger
 from tests.spark.queries.programs import Program, tables
 
 SEED = os.environ.get("STREAMSPARK_QUERY_SEED", "1")
-CASES = int(os.environ.get("STREAMSPARK_QUERY_CASES", "80"))
+CASES = int(os.environ.get("STREAMSPARK_QUERY_CASES", "40"))
 ONLY = os.environ.get("STREAMSPARK_QUERY_CASE")
 A_HISTORY = 40  # queries of one history
 MOST_ROWS = 300

@@ -1,0 +1,483 @@
+"""Traps that other engines fell into (notes on differentiation), each by itself, the changes written out.
+
+Not a part of `make test` yet: half of them have never run. `pytest tests/spark/queries/traps.py`; when all have been
+seen to pass, the file becomes test_traps.py.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes import changes
+from tests.spark.jobs import jobs_of
+from tests.spark.queries.history import History
+from tests.spark.queries.oracle import check_found, check_interval, check_ledger, of_rows
+
+
+@pytest.fixture
+def history(spark: SparkSession) -> Iterator[History]:
+    made = History(spark, "query_traps")
+    yield made
+    made.drop()
+
+
+def of(history: History, query: str, start: int = 0, end: int = 1) -> list[tuple[Any, ...]]:
+    """(kind, values…) of the changes between two points, sorted; checked by the oracle, too."""
+    rows = changes(history.session, query, history.points[start], history.points[end]).collect()
+    check_found(history, query, start, end, of_rows(rows))
+    return sorted(((row[-4], *row[:-4]) for row in rows), key=repr)
+
+
+class TestOneTable:
+    def test_no_op_updates_are_no_change(self, history: History) -> None:
+        history.table("t", "k int, v double")
+        history.run("insert into t values (1, double('NaN')), (null, null), (2, 0.0)")
+        history.marked(["update t set v = v", "update t set k = 2 where k = 2"])
+        assert of(history, "select * from t") == []
+        assert of(history, "select k, sum(v) s from t group by k") == []
+        assert of(history, "select a.k, b.v from t a left join t b on a.k = b.k") == []
+
+    def test_update_coercion_through_a_filter(self, history: History) -> None:
+        history.table("t", "k int, v int")
+        history.run("insert into t values (1, 1), (2, 20), (3, 30)")
+        history.marked(["update t set v = 21 - v where k < 3", "update t set v = 31 where k = 3"])
+        assert of(history, "select * from t where v > 10") == [
+            ("delete", 2, 20), ("insert", 1, 20), ("update_postimage", 3, 31), ("update_preimage", 3, 30),
+        ]  # fmt: skip
+        assert of(history, "select k from t") == []
+
+    def test_null_group_keys(self, history: History) -> None:
+        history.table("t", "k int, v int")
+        history.run("insert into t values (null, 1), (null, 2), (1, 5)")
+        history.marked(["update t set k = 1 where v = 2"], ["delete from t where k is null"])
+        query = "select k, sum(v) s from t group by k"
+        assert of(history, query) == [
+            ("update_postimage", 1, 7), ("update_postimage", None, 1),
+            ("update_preimage", 1, 5), ("update_preimage", None, 3),
+        ]  # fmt: skip
+        assert of(history, query, 1, 2) == [("delete", None, 1)]
+        check_ledger(history, "select k, v, count(*) n from t group by k, v", [0, 1, 2])
+
+    def test_a_group_that_becomes_empty_and_comes_back(self, history: History) -> None:
+        history.table("t", "k string, v int")
+        history.run("insert into t values ('a', 1), ('b', 2)")
+        history.marked(["delete from t where k = 'a'"], ["insert into t values ('a', 1)"])
+        query = "select k, count(*) n from t group by k"
+        assert of(history, query) == [("delete", "a", 1)]
+        assert of(history, query, 1, 2) == [("insert", "a", 1)]
+        assert of(history, query, 0, 2) == []
+
+    def test_no_group_by_has_one_row_always(self, history: History) -> None:
+        history.table("t", "v int")
+        history.marked(["insert into t values (1), (2)"], ["delete from t where true"])
+        query = "select count(*) n, sum(v) s from t"
+        assert of(history, query) == [("update_postimage", 2, 3), ("update_preimage", 0, None)]
+        assert of(history, query, 1, 2) == [("update_postimage", 0, None), ("update_preimage", 2, 3)]
+        assert of(history, query, 0, 2) == []
+
+    def test_sums_of_cases_and_averages_of_nulls(self, history: History) -> None:
+        history.table("t", "k int, v int")
+        history.run("insert into t values (1, null), (1, null), (2, 4)")
+        history.marked(["update t set v = null where k = 2", "update t set v = 3 where k = 1"])
+        assert of(history, "select k, avg(v) a, sum(case when v > 3 then v end) s from t group by k") == [
+            ("update_postimage", 1, 3.0, None), ("update_postimage", 2, None, None),
+            ("update_preimage", 1, None, None), ("update_preimage", 2, 4.0, 4),
+        ]  # fmt: skip
+
+    def test_float_sums_do_not_drift(self, history: History) -> None:
+        history.table("t", "k int, v double")
+        history.run("insert into t values (1, 0.1)")
+        history.marked(["insert into t values (1, 1e17)"], ["delete from t where v > 1"])
+        assert of(history, "select k, sum(v) s from t group by k", 1, 2)[0] == ("update_postimage", 1, 0.1)
+
+    def test_delete_and_reinsert_of_equal_values(self, history: History) -> None:
+        """The row is another one; what does not look at rows has not changed."""
+        history.table("t", "k int, v int")
+        history.run("insert into t values (1, 1), (2, 2)")
+        history.marked(["delete from t where k = 1", "insert into t values (1, 1)"])
+        assert of(history, "select * from t") == [("delete", 1, 1), ("insert", 1, 1)]
+        for query in (
+            "select distinct v from t",
+            "select k, sum(v) s from t group by k",
+            "select k from t union select v from t",
+        ):
+            assert of(history, query) == []
+
+    def test_insert_and_delete_inside_the_interval(self, history: History) -> None:
+        history.table("t", "k int")
+        history.run("insert into t values (1)")
+        history.marked(["insert into t values (2)", "update t set k = 3 where k = 2", "delete from t where k = 3"])
+        for query in ("select * from t", "select a.k, b.k bk from t a, t b", "select count(*) n from t"):
+            assert of(history, query) == []
+
+    def test_restore(self, history: History) -> None:
+        history.table("t", "k int, v int")
+        history.run("insert into t values (1, 1), (2, 2)")
+        history.marked(
+            ["delete from t where k = 1", "update t set v = 5 where k = 2"],
+            ["restore table t to version as of 1"],
+            ["restore table t to version as of 3"],
+        )
+        for query in (
+            "select * from t",
+            "select v, count(*) n from t group by v",
+            "select a.k, b.v from t a join t b on a.k = b.k",
+        ):
+            check_ledger(history, query, [0, 1, 2, 3])
+            assert of(history, query, 0, 2) == []
+
+    def test_optimize_is_no_change_and_no_job(self, spark: SparkSession, history: History) -> None:
+        history.table("t", "k int, v int")
+        history.run("insert into t values (1, 1)", "insert into t values (2, 2)", "delete from t where k = 1")
+        history.marked(["optimize t", "reorg table t apply (purge)"])
+        start, end = history.points
+        assert start != end
+        for query in (
+            "select * from t",
+            "select k, count(*) n from t group by k",
+            "select a.k from t a left join t b on a.k = b.v",
+        ):
+            with jobs_of(spark) as jobs:
+                assert changes(history.session, query, start, end).collect() == []
+            assert jobs.count == 0
+
+    def test_create_or_replace_gives_every_row_a_new_id(self, history: History) -> None:
+        history.table("t", "k int, v int")
+        history.run("insert into t values (1, 1), (2, 2)")
+        tracked = "using delta tblproperties ('delta.enableRowTracking' = 'true')"
+        history.marked([f"create or replace table t {tracked} as select 1 as k, 1 as v"])
+        assert of(history, "select * from t") == [("delete", 1, 1), ("delete", 2, 2), ("insert", 1, 1)]
+        assert of(history, "select k, v, count(*) n from t group by k, v") == [("delete", 2, 2, 1)]
+
+    def test_duplicates_are_rows_of_their_own(self, history: History) -> None:
+        history.table("t", "k int")
+        history.run("insert into t values (1), (1), (1)")
+        history.marked(["insert into t values (1)"], ["delete from t where true", "insert into t values (1)"])
+        for query in (
+            "select k from t", "select k from t union all select k from t", "select a.k from t a, t b",
+            "select a.k from t a left join t b on a.k = b.k", "select k from t intersect all select k from t",
+            "select k from t except all select 1", "select k, row_number() over (partition by k order by k) rn from t",
+        ):  # fmt: skip
+            check_ledger(history, query, [0, 1, 2])
+
+    def test_windows_of_two_partitions(self, history: History) -> None:
+        """A change in one partition of the wider window shows in every narrower one inside it."""
+        history.table("t", "id int, a int, b int, v int")
+        history.run("insert into t values (1, 1, 1, 1), (2, 1, 2, 2), (3, 2, 1, 3), (4, null, 1, 4)")
+        history.marked(["update t set v = 10 where id = 1"], ["update t set a = 2 where id = 2"])
+        both = "select id, sum(v) over (partition by a) s, sum(v) over (partition by a, b) p from t"
+        assert [change for change in of(history, both) if change[0] == "update_postimage"] == [
+            ("update_postimage", 1, 12, 10), ("update_postimage", 2, 12, 2),
+        ]  # fmt: skip
+        check_ledger(history, both, [0, 1, 2])
+        check_ledger(history, "select id, row_number() over (partition by a order by v, id) n from t", [0, 1, 2])
+
+    def test_groups_of_nulls_in_one_column_or_the_other(self, history: History) -> None:
+        history.table("t", "a string, b string")
+        history.run("insert into t values ('x', null), (null, 'x'), (null, null), ('', null)")
+        history.marked(["insert into t values ('x', null), (null, 'x'), ('', '')"], ["delete from t where a is null"])
+        check_ledger(history, "select a, b, count(*) n from t group by a, b", [0, 1, 2])
+        check_ledger(history, "select distinct a, b from t", [0, 1, 2])
+
+    def test_truncate_and_overwrite(self, history: History) -> None:
+        history.table("t", "k int, v int")
+        history.run("insert into t values (1, 1), (2, 2)")
+        history.marked(["truncate table t"], ["insert overwrite t values (1, 1), (3, 3)"])
+        for query in (
+            "select * from t",
+            "select k, max(v) m from t group by k",
+            "select * from t where k not in (select v + 1 from t)",
+        ):
+            check_ledger(history, query, [0, 1, 2])
+
+    def test_times_that_differ_by_microseconds_are_groups_of_their_own(self, history: History) -> None:
+        history.table("t", "at timestamp, n timestamp_ntz, v int")
+        row = "(timestamp'2026-01-01 00:00:00.00000{0}', timestamp_ntz'2026-01-01 00:00:00.00000{0}', {0})"
+        history.run(f"insert into t values {row.format(1)}, {row.format(2)}")
+        history.marked([f"insert into t values {row.format(1)}, {row.format(3)}"])
+        for column in ("at", "n"):
+            assert [change[0] for change in of(history, f"select {column}, count(*) c from t group by {column}")] == [
+                "insert", "update_postimage", "update_preimage",
+            ]  # fmt: skip
+
+
+def filled_pair(history: History) -> History:
+    history.table("l", "id int, k int, v string")
+    history.table("r", "id int, k int, w string")
+    history.run("insert into l values (1, 1, 'a'), (2, 2, 'b'), (3, null, 'c')")
+    history.run("insert into r values (1, 1, 'x'), (2, 3, 'y'), (3, null, 'z')")
+    return history
+
+
+class TestTwoTables:
+    @pytest.fixture
+    def pair(self, history: History) -> History:
+        return filled_pair(history)
+
+    def test_both_sides_of_a_left_join_change(self, pair: History) -> None:
+        pair.marked(["update l set k = 3 where id = 1", "update r set k = 2 where id = 1"])
+        assert of(pair, "select l.id, r.w from l left join r on l.k = r.k") == [
+            ("delete", 1, "x"), ("delete", 2, None), ("insert", 1, "y"), ("insert", 2, "x"),
+        ]  # fmt: skip
+
+    def test_a_preserved_row_loses_and_finds_its_match(self, pair: History) -> None:
+        pair.marked(
+            ["delete from r where id = 1"],
+            ["insert into r values (4, 1, 'x')"],
+            ["update l set v = 'new' where id = 1", "delete from r where id = 4"],
+        )
+        for kind in ("left", "full"):
+            query = f"select l.id, l.v, r.w from l {kind} join r on l.k = r.k"
+            assert of(pair, query) == [("delete", 1, "a", "x"), ("insert", 1, "a", None)]
+            assert of(pair, query, 0, 2) == [("delete", 1, "a", "x"), ("insert", 1, "a", "x")]  # another row of r
+            check_ledger(pair, query, [0, 1, 2, 3])
+
+    def test_key_and_value_change_in_one_row(self, pair: History) -> None:
+        pair.marked(["update r set k = 2, w = 'X' where id = 1"])
+        assert of(pair, "select l.id, r.w from l join r on l.k = r.k") == [("delete", 1, "x"), ("insert", 2, "X")]
+        assert of(pair, "select l.id, r.w from l join r on l.k = r.k where w <> 'X'") == [("delete", 1, "x")]
+
+    def test_no_phantom_when_both_matching_rows_go(self, pair: History) -> None:
+        pair.marked(["delete from l where id = 1", "delete from r where id = 1"])
+        assert of(pair, "select l.id, r.w from l join r on l.k = r.k") == [("delete", 1, "x")]
+        assert of(pair, "select l.id, r.w from l full join r on l.k = r.k") == [("delete", 1, "x")]
+
+    def test_no_phantom_when_both_rows_come(self, pair: History) -> None:
+        pair.marked(
+            ["insert into l values (9, 9, 'n')", "insert into r values (9, 9, 'n')"],
+            ["update l set v = 'm' where id = 9", "update r set w = 'm' where id = 9"],
+        )
+        query = "select l.id, l.v, r.w from l join r on l.k = r.k"
+        assert of(pair, query) == [("insert", 9, "n", "n")]
+        assert of(pair, query, 1, 2) == [("update_postimage", 9, "m", "m"), ("update_preimage", 9, "n", "n")]
+
+    def test_null_keys_join_nothing_but_are_preserved(self, pair: History) -> None:
+        pair.marked(
+            ["update l set v = 'C' where k is null", "update r set w = 'Z' where k is null"],
+            ["update l set k = 3 where k is null"],
+        )
+        for query in (
+            "select l.v, r.w from l left join r on l.k = r.k", "select l.v, r.w from l right join r on l.k = r.k",
+            "select l.v, r.w from l full join r on l.k = r.k", "select l.v, r.w from l full join r on l.k <=> r.k",
+            "select l.v from l left anti join r on l.k = r.k", "select l.v from l where exists (select 1 from r where r.k <=> l.k)",
+        ):  # fmt: skip
+            check_ledger(pair, query, [0, 1, 2])
+
+    @pytest.mark.parametrize(
+        "condition",
+        [
+            "l.k not in (select k from r)",
+            "l.k not in (select k from r where r.w <> l.v)",
+            "(l.k, l.id) not in (select k, id from r)",
+        ],
+    )
+    def test_not_in_with_nulls(self, history: History, condition: str) -> None:
+        """Nulls on either side, a right side that gets empty, and a null that comes and goes: the answer for rows of
+        every key may turn."""
+        history.table("l", "id int, k int, v string")
+        history.table("r", "id int, k int, w string")
+        history.run("insert into l values (1, 1, 'a'), (2, 2, 'b'), (3, null, 'c')")
+        history.marked(
+            ["insert into r values (1, 1, 'x')"],
+            ["insert into r values (2, null, 'y')"],
+            ["insert into l values (4, 4, 'd'), (5, null, 'e')", "update r set k = 2 where id = 1"],
+            ["delete from r where k is null"],
+            ["update l set k = 7 where id = 3", "update l set k = null where id = 1"],
+            ["delete from r where true"],
+        )
+        check_ledger(history, f"select * from l where {condition}", list(range(7)))
+
+    def test_changing_what_a_subquery_gives(self, pair: History) -> None:
+        pair.marked(
+            ["update r set k = k + 1 where k is not null"],
+            ["delete from r where true"],
+            ["insert into r values (1, 5, 'v')"],
+        )
+        for query in (
+            "select id from l where k < (select max(k) from r)", "select id, (select count(*) from r where r.k = l.k) n from l",
+            "select id, (select max(w) from r where r.k = l.k) m from l", "select id, (select count(*) from r) n from l",
+            "select id from l where id = 1 or exists (select 1 from r where r.k = l.k)",
+        ):  # fmt: skip
+            check_ledger(pair, query, [0, 1, 2, 3])
+
+    def test_a_table_united_and_joined_with_itself(self, pair: History) -> None:
+        pair.marked(["update l set v = 'q', k = 2 where id = 1"], ["delete from l where id = 1"])
+        for query in (
+            "select id, v from l union all select id, v from l", "select a.v, b.v bv from l a join l b on a.k = b.k",
+            "select a.v, b.v bv, c.v cv from l a, l b, l c where a.k = b.id and b.k = c.id",
+            "select a.id, b.id bid from l a full join l b on a.k = b.id",
+            "select * from l where id in (select k from l)", "select v from l except all select v from l where k = 2",
+        ):  # fmt: skip
+            check_ledger(pair, query, [0, 1, 2])
+
+    def test_keys_of_two_types(self, history: History) -> None:
+        """'1' and '01' are both 1: a key is not what it is written as."""
+        history.table("l", "id int, k int")
+        history.table("r", "k string, w int")
+        history.run("insert into l values (1, 1), (2, 2)", "insert into r values ('1', 10), ('01', 20)")
+        history.marked(
+            ["insert into r values ('02', 5), (' 2', 6)"], ["delete from r where k = '1'", "update l set k = 2"]
+        )
+        for query in (
+            "select l.id, r.w from l join r on l.k = r.k", "select l.id, r.w from l left join r on l.k = r.k",
+            "select l.id from l where exists (select 1 from r where r.k = l.k)", "select l.id from l where k not in (select k from r)",
+            "select l.id from l where k in (select k from r)", "select l.id, (select sum(w) from r where r.k = l.k) s from l",
+            "select l.id, exists (select 1 from r where r.k = l.k) s from l",
+        ):  # fmt: skip
+            check_ledger(history, query, [0, 1, 2])
+
+
+class TestColumns:
+    def test_a_column_added_in_the_interval(self, history: History) -> None:
+        history.table("t", "k int, v int")
+        history.run("insert into t values (1, 1), (2, 2)")
+        history.marked(["alter table t add column (n string)", "update t set n = 'x' where k = 1"])
+        found = changes(history.session, "select * from t", history.points[0], history.points[1])
+        assert sorted(tuple(row)[3::-1] for row in found.collect()) == [
+            ("update_postimage", "x", 1, 1),
+            ("update_preimage", None, 1, 1),
+        ]
+        grouped = changes(
+            history.session, "select n, count(*) c from t group by n", history.points[0], history.points[1]
+        )
+        assert sorted((row[2], row[0], row[1]) for row in grouped.collect() if row[0]) == [("insert", "x", 1)]
+
+    def test_a_column_renamed_in_the_interval(self, history: History) -> None:
+        history.run(
+            "create table t (k int, v int) using delta tblproperties ('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'name')"
+        )
+        history.tables.append("t")
+        history.run("insert into t values (1, 1), (2, 2)")
+        history.marked(["alter table t rename column v to w", "update t set w = 3 where k = 1"])
+        found = changes(history.session, "select w, count(*) c from t group by w", history.points[0], history.points[1])
+        assert sorted((row["_change_type"], row["w"]) for row in found.collect()) == [("delete", 1), ("insert", 3)]
+
+    def test_fields_with_odd_names(self, history: History) -> None:
+        odd = "struct<`a b`: int, `select`: array<struct<`x``y`: int>>>"
+        history.table("t", "id int, k int")
+        history.run(
+            "alter table t set tblproperties ('delta.columnMapping.mode' = 'name')",
+            f"alter table t add column (s {odd})",
+        )
+        history.run(f"insert into t select 1, 1, cast(struct(1, array(struct(2))) as {odd})")
+        history.marked(
+            [
+                f"insert into t select 2, 1, cast(struct(3, array(struct(4))) as {odd})",
+                "update t set k = 2 where id = 1",
+            ]
+        )
+        for query in (
+            "select id, s from t union all select k, s from t", "select s, count(*) n from t group by s",
+            "select id, s.`a b` x, y.`x``y` z from t lateral view explode(s.`select`) e as y",
+        ):  # fmt: skip
+            check_interval(history, query, 0, 1)
+
+    def test_columns_with_odd_names(self, history: History) -> None:
+        history.run(
+            "create table t (`a b` int, `select` int, `x``y` int, `ü` int, `__id` int, `c1` int) using delta "
+            "tblproperties ('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'name')"
+        )
+        history.tables.append("t")
+        history.run("insert into t values (1, 2, 3, 4, 5, 6), (2, 2, 3, 4, 5, 6)")
+        history.marked(["update t set `a b` = 7, `__id` = 9 where `a b` = 1"])
+        for query in (
+            "select * from t", "select `a b` + 1 as `c 2`, `x``y` from t where `select` = 2", "select `ü`, sum(`__id`) `sum(x)` from t group by `ü`",
+            "select p.`a b`, q.c1, q.`__id` from t p left join t q on p.`a b` = q.`select`", "select `__id`, count(*) n from t group by `__id`",
+            "select c1, row_number() over (partition by `__id` order by `a b`) `r n` from t",
+        ):  # fmt: skip
+            check_interval(history, query, 0, 1)
+
+
+class TestTimeAndFunctions:
+    def test_clocks_are_bound_to_each_end(self, history: History) -> None:
+        """Only the other table changed: the rows go out of date all the same."""
+        history.table("t", "k int, at timestamp")
+        history.table("other", "k int")
+        history.run(
+            "insert into t values (1, timestamp'2026-01-01 12:00:00'), (2, timestamp'2026-01-02 12:00:00'), (3, timestamp'2026-01-03 12:00:00')"
+        )
+        history.mark()
+        history.run("insert into other values (1)")
+        history.mark()
+        times = (("t", 0, "01"), ("t", 1, "02"), ("other", 0, "01"), ("other", 1, "03"))
+        for name, version, day in times:
+            set_time(history, name, version, f"2026-01-{day}T00:00:00")
+        both = "from t left join other on t.k = other.k"
+        expected = [("insert", 2)]
+        for condition in (
+            "at <= current_timestamp()",
+            "at < now()",
+            "cast(at as date) < current_date()",
+            "cast(at as date) < current_date",
+            "unix_timestamp(at) < unix_timestamp()",
+        ):
+            assert of_clock(history, f"select t.k {both} where {condition}") == expected
+        assert of_clock(history, f"select max(t.k) m {both} where at <= current_timestamp()") == [
+            ("update_postimage", 2),
+            ("update_preimage", 1),
+        ]
+        assert of_clock(history, f"select t.k {both} where at <= timestamp'2026-01-02 00:00:00'") == []
+        assert of_clock(history, f"select current_date() d, count(*) n {both}") == [
+            ("update_postimage", datetime(2026, 1, 3).date(), 3), ("update_preimage", datetime(2026, 1, 2).date(), 3),
+        ]  # fmt: skip
+
+    def test_user_functions_of_sql_and_python(self, history: History) -> None:
+        history.table("t", "k int, v int")
+        history.run("insert into t values (1, 1), (2, 2)")
+        history.marked(["update t set v = 5 where k = 1"])
+        history.session.udf.register("twice", lambda v: v * 2, "int")
+        history.run("create temporary function thrice (v int) returns int return v * 3")
+        expected = [("update_postimage", 10, 15), ("update_preimage", 2, 3)]
+        found = changes(history.session, "select twice(v) a, thrice(v) b from t", history.points[0], history.points[1])
+        assert sorted((row[2], row[0], row[1]) for row in found.collect()) == expected
+
+
+def set_time(history: History, table: str, version: int, moment: str) -> None:
+    location = history.session.sql(f"describe detail {table}").first()["location"]
+    seconds = datetime.fromisoformat(moment).replace(tzinfo=timezone.utc).timestamp()
+    os.utime(Path(location.removeprefix("file:"), "_delta_log", f"{version:020d}.json"), (seconds, seconds))
+
+
+def of_clock(history: History, query: str) -> list[tuple[Any, ...]]:
+    frame = changes(history.session, query, history.points[0], history.points[1])
+    return sorted((row[-4], *row[:-4]) for row in frame.collect())
+
+
+class TestJobs:
+    @pytest.fixture
+    def three(self, history: History) -> History:
+        for name in ("a", "b", "c"):
+            history.table(name, "k int, v int")
+            history.run(f"insert into {name} values (1, 1), (2, 2)")
+        return history.marked(["insert into a values (3, 3)"])
+
+    @pytest.mark.parametrize(
+        "query",
+        [
+            "select * from b", "select b.k from b join c on b.k = c.k", "select k, count(*) n from b group by k",
+            "select b.k from b full join c using (k)", "select * from b where k not in (select k from c)",
+            "select k, sum(v) over (partition by k) s from b", "select k from b order by k limit 1", "select k from b union select k from c",
+            "select k, (select max(v) from c) m from b", "select * from b pivot (sum(v) for k in (1, 2))",
+        ],
+    )  # fmt: skip
+    def test_a_query_of_unchanged_tables_runs_no_job(self, spark: SparkSession, three: History, query: str) -> None:
+        with jobs_of(spark) as jobs:
+            assert changes(three.session, query, three.points[0], three.points[1]).collect() == []
+        assert jobs.count == 0
+
+    def test_an_update_of_columns_that_the_query_does_not_name(self, three: History) -> None:
+        three.run("update a set v = 100 where k = 1")
+        three.mark()
+        for query in (
+            "select k from a",
+            "select k, count(*) n from a group by k",
+            "select a.k from a left join b using (k)",
+        ):
+            assert of(three, query, 1, 2) == []
