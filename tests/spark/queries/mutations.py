@@ -185,7 +185,7 @@ def the_one_row_of_no_group_by_stays(patch: Patch) -> None:
 @mutation
 def both_ends_at_one_time(patch: Patch) -> None:
     def one_time(self: change_query.QueryInterval) -> dict[bool, str]:
-        return dict.fromkeys((False, True), f"timestamp_micros({change_query._microseconds(self.end)}L)")
+        return dict.fromkeys((False, True), change_query.OneTime(self.end.timestamp).sql())
 
     patch.setattr(change_query.QueryInterval, "_clocks", one_time)
 

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.commit_times import OneTime
 from dbt.adapters.streamspark.changes.differentiate import RULES
 from dbt.adapters.streamspark.changes.differentiate.differentiation import END, START, Differentiation
 from dbt.adapters.streamspark.changes.differentiate.equalities import written_alike
@@ -178,8 +179,4 @@ class QueryInterval:
 
     def _clocks(self) -> dict[bool, str]:
         ends = {START: self.start or self.end, END: self.end}
-        return {end: f"timestamp_micros({_microseconds(frontier)}L)" for end, frontier in ends.items()}
-
-
-def _microseconds(frontier: Frontier) -> int:
-    return round(frontier.timestamp.timestamp() * 1_000_000)
+        return {end: OneTime(frontier.timestamp).sql() for end, frontier in ends.items()}

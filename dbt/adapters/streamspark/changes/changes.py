@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.streamspark.changes.change_query import ChangeQuery, QueryInterval
-from dbt.adapters.streamspark.changes.commit_times import CommitTimes, commit_times, history_times
+from dbt.adapters.streamspark.changes.commit_times import OneTime, Times, commit_times, history_times
 from dbt.adapters.streamspark.changes.ends import Point
 from dbt.adapters.streamspark.changes.formats import FORMATS
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS, Dialect
@@ -78,19 +76,9 @@ def _check_columns(interval: QueryInterval, dialect: Dialect) -> None:
         )
 
 
-@dataclass(frozen=True)
-class _AtTime:
-    """One time for every change: where several tables changed, a change has no commit of its own."""
-
-    microseconds: int
-
-    def sql(self, version: str) -> str:
-        return f"timestamp_micros({self.microseconds}L)"
-
-
-def _times(interval: QueryInterval, dialect: Dialect) -> CommitTimes | _AtTime:
+def _times(interval: QueryInterval, dialect: Dialect) -> Times:
     if len(interval.leaves) != 1:
-        return _AtTime(round(interval.end.timestamp.timestamp() * 1_000_000))
+        return OneTime(interval.end.timestamp)
     leaf = next(iter(interval.leaves.values())).interval
     if dialect.old_times or leaf.start is None:
         return history_times(leaf.log, leaf.end)

@@ -28,6 +28,16 @@ class CommitTimes:
 
 
 @dataclass(frozen=True)
+class OneTime:
+    """One time for every change: where several tables changed, a change has no commit of its own."""
+
+    moment: datetime
+
+    def sql(self, version: str = "") -> str:
+        return f"timestamp_micros({round(self.moment.timestamp() * 1_000_000)}L)"
+
+
+@dataclass(frozen=True)
 class LoggedTimes:
     """The same out of the log's own files, for a view that has no driver to read them (path of the log)."""
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timezone
 from typing import TypeAlias
 
+from pyspark.sql import SparkSession
+
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.errors import InvalidInterval, StaleSource
@@ -22,21 +24,29 @@ def resolve_end(logs: Sequence[TableLog], point: Point) -> Frontier:
     Raises InvalidInterval, which names the table.
     """
     versions = [_version(log, _point_of(log, logs, point)) for log in logs]
-    taken = [frontier_of(log, version) for log, version in zip(logs, versions, strict=True)]
-    moments = [frontier.timestamp for frontier in taken]
-    tables = [table for frontier in taken for table in frontier.tables]
-    return Frontier.of(*tables, timestamp=max(moments, default=datetime.fromtimestamp(0, tz=timezone.utc)))
+    return all_together([_known_frontier(log, version) for log, version in zip(logs, versions, strict=True)])
 
 
 def frontier_of(log: TableLog, version: int) -> Frontier:
-    """One table at a version, with the time and identity of that commit, as far as the log still tells them."""
+    """One table at a version, with the time and identity of that commit. Raises StaleSource."""
+    commit = log.commit(version)
+    return Frontier.of(TableVersion(log.table_id, log.name, version, commit.identity), timestamp=commit.timestamp)
+
+
+def _known_frontier(log: TableLog, version: int) -> Frontier:
+    """The same as far as the log still tells it."""
     try:
-        commit = log.commit(version)
+        return frontier_of(log, version)
     except StaleSource:
         milliseconds = int(log.snapshot(version).timestamp())
         moment = datetime.fromtimestamp(milliseconds / 1000, tz=timezone.utc)
         return Frontier.of(TableVersion(log.table_id, log.name, version), timestamp=moment)
-    return Frontier.of(TableVersion(log.table_id, log.name, version, commit.identity), timestamp=commit.timestamp)
+
+
+def all_together(taken: Sequence[Frontier]) -> Frontier:
+    """Frontiers of single tables as one, with the newest of their times."""
+    newest = max((one.timestamp for one in taken), default=datetime.fromtimestamp(0, tz=timezone.utc))
+    return Frontier.of(*(table for one in taken for table in one.tables), timestamp=newest)
 
 
 def _point_of(log: TableLog, logs: Sequence[TableLog], point: Point) -> int | str | datetime | None:
@@ -100,7 +110,7 @@ def _version(log: TableLog, point: int | str | datetime | None) -> int:
         raise InvalidInterval(
             f"{point!r} is no point in the history of table {log.name}: give a version or a timestamp"
         )
-    return version_at(log, _moment(log, point))
+    return _version_at(log, _moment(log, point))
 
 
 def _checked(log: TableLog, version: int) -> int:
@@ -109,14 +119,23 @@ def _checked(log: TableLog, version: int) -> int:
     return version
 
 
-def version_at(log: TableLog, moment: datetime) -> int:
-    """The newest version committed at or before `moment` (aware), looked for from the newest on."""
+def version_at(log: TableLog, moment: datetime, before: bool = False) -> int | None:
+    """The newest version committed at or before `moment` (aware; `before`: only before it), looked for from the
+    newest on; None where the log begins later."""
+    for version in range(log.version, log.earliest_version() - 1, -1):
+        committed = log.commit(version).timestamp
+        if committed < moment or (committed == moment and not before):
+            return version
+    return None
+
+
+def _version_at(log: TableLog, moment: datetime) -> int:
     if moment > datetime.now(timezone.utc):
         raise InvalidInterval(f"{moment.isoformat(sep=' ')} has not come yet; table {log.name} is at {log.version}")
+    version = version_at(log, moment)
+    if version is not None:
+        return version
     oldest = log.earliest_version()
-    for version in range(log.version, oldest - 1, -1):
-        if log.commit(version).timestamp <= moment:
-            return version
     begin = log.commit(oldest).timestamp
     raise InvalidInterval(
         f"the log of table {log.name} begins after {moment.isoformat(sep=' ')}: with version {oldest} at "
@@ -129,7 +148,13 @@ def _moment(log: TableLog, point: str | datetime) -> datetime:
     if isinstance(point, datetime) and point.tzinfo is not None:
         return point
     text = point.isoformat(sep=" ") if isinstance(point, datetime) else point
-    row = log.spark.sql(f"select unix_micros(try_cast({literal(text)} as timestamp))").first()
-    if row is None or row[0] is None:
+    moment = moment_of(log.spark, text)
+    if moment is None:
         raise InvalidInterval(f"{text!r} is no time. Write it like '2026-01-31 12:00:00'.")
-    return datetime.fromtimestamp(row[0] / 1_000_000, tz=timezone.utc)
+    return moment
+
+
+def moment_of(spark: SparkSession, text: str) -> datetime | None:
+    """The time that Spark reads in a text, None where it is none."""
+    row = spark.sql(f"select unix_micros(try_cast({literal(text)} as timestamp))").first()
+    return None if row is None or row[0] is None else datetime.fromtimestamp(row[0] / 1_000_000, tz=timezone.utc)

@@ -7,13 +7,13 @@ from dataclasses import replace
 
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.ends import frontier_of
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 from dbt.adapters.streamspark.streams.interval_read import Reading
 from dbt.adapters.streamspark.streams.reading import read_stream, stream_shape, stream_view_sql
 from dbt.adapters.streamspark.streams.source import open_source
-from dbt.adapters.streamspark.streams.start import frontier
 from dbt.adapters.streamspark.streams.stored_query import mark
 
 
@@ -30,7 +30,7 @@ class OnTable:
         return [self.log]
 
     def frontier(self, versions: dict[str, int]) -> Frontier:
-        return frontier(self.log, versions[self.log.path])
+        return frontier_of(self.log, versions[self.log.path])
 
     def read(self, start: Frontier | None, end: Frontier, last: str | None = None) -> Reading:
         """A changed definition counts from the reader's own start on, whatever was read before."""

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pyspark.sql import DataFrame
 
 from dbt.adapters.streamspark.changes.change_query import ChangeQuery
 from dbt.adapters.streamspark.changes.changes import read_changes
+from dbt.adapters.streamspark.changes.commit_times import OneTime
 from dbt.adapters.streamspark.changes.differentiate.copies import bag_difference
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
-from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.changes.projection import quoted, type_sql
 from dbt.adapters.streamspark.changes.temp_relation import relations
 from dbt.adapters.streamspark.streams.bag_rows import bag_rows
-
-
-@dataclass(frozen=True)
-class AtOneTime:
-    """Every change has the time of the end."""
-
-    end: Frontier
-
-    def sql(self, version: str) -> str:
-        return f"timestamp_micros({round(self.end.timestamp.timestamp() * 1_000_000)}L)"
 
 
 def redefined(old: ChangeQuery, start: Frontier, new: ChangeQuery, end: Frontier, metadata_columns: str) -> DataFrame:
@@ -35,7 +24,7 @@ def redefined(old: ChangeQuery, start: Frontier, new: ChangeQuery, end: Frontier
     names, types = [quoted(name) for name in after.columns], [field.dataType for field in after.schema.fields]
     with relations(new.spark, before=before, after=after) as views:
         rows = bag_rows(after.columns, bag_difference(names, types, views["before"], views["after"]).sql)
-        return new.spark.sql(f"select {', '.join(['__data.*', *dialect.select(AtOneTime(end))])} from ({rows})")
+        return new.spark.sql(f"select {', '.join(['__data.*', *dialect.select(OneTime(end.timestamp))])} from ({rows})")
 
 
 def _all_rows(query: ChangeQuery, point: Frontier) -> DataFrame:
@@ -49,5 +38,5 @@ def _in_columns_of(after: DataFrame, before: DataFrame) -> DataFrame:
     columns = []
     for field in after.schema.fields:
         value = quoted(field.name) if field.name.lower() in known else "null"
-        columns.append(f"cast({value} as {field.dataType.simpleString()}) as {quoted(field.name)}")
+        columns.append(f"cast({value} as {type_sql(field.dataType)}) as {quoted(field.name)}")
     return before.selectExpr(*columns)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 
+from dbt.adapters.streamspark.changes.ends import all_together, frontier_of, moment_of, version_at
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.errors import InvalidInterval, InvalidStreamConfig, StaleSource
-from dbt.adapters.streamspark.literals import literal
 from dbt.adapters.streamspark.streams.config import StartPoint
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 from dbt.adapters.streamspark.streams.tracking import is_tracked
@@ -27,7 +27,7 @@ def resolve_start(log: TableLog, point: StartPoint, lookup: Lookup, tracked: boo
     _check_reachable(log, version, point)
     if tracked and not is_tracked(log, version):
         raise _untracked(log, version, point)
-    return frontier(log, version)
+    return frontier_of(log, version)
 
 
 def resolve_starts(logs: Sequence[TableLog], point: StartPoint, lookup: Lookup) -> Frontier:
@@ -40,22 +40,13 @@ def resolve_starts(logs: Sequence[TableLog], point: StartPoint, lookup: Lookup) 
         )
     if point.by == "stream":
         point = _in_time(logs, point, lookup(str(point.value)))
-    parts = [resolve_start(log, point, lookup, tracked=True) for log in logs]
-    newest = max((part.timestamp for part in parts), default=datetime.fromtimestamp(0, tz=timezone.utc))
-    return Frontier.of(*(table for part in parts for table in part.tables), timestamp=newest)
+    return all_together([resolve_start(log, point, lookup, tracked=True) for log in logs])
 
 
 def _in_time(logs: Sequence[TableLog], point: StartPoint, other: StreamDefinition) -> StartPoint:
     if all(_held(log, other) is not None for log in logs):
         return point
     return StartPoint(point.kind, "timestamp", other.start.timestamp.isoformat(sep=" "))
-
-
-def frontier(log: TableLog, version: int) -> Frontier:
-    """The table of `log` at `version`, with that commit's time and identity. Raises StaleSource."""
-    commit = log.commit(version)
-    table = TableVersion(log.table_id, log.name, version, commit.identity)
-    return Frontier.of(table, timestamp=commit.timestamp)
 
 
 def _version(log: TableLog, point: StartPoint, lookup: Lookup) -> int:
@@ -94,21 +85,20 @@ def _at_time(log: TableLog, point: StartPoint) -> int:
     moment = _moment(log, str(point.value))
     if moment > datetime.now(timezone.utc):
         raise InvalidInterval(f"{point}: that time has not come yet; the newest version of {log.name} is {log.version}")
+    version = version_at(log, moment, before=point.kind == "before")
+    if version is not None:
+        return version
     oldest = log.earliest_version()
-    for version in range(log.version, oldest - 1, -1):
-        committed = log.commit(version).timestamp
-        if committed < moment or (committed == moment and point.kind == "at"):
-            return version
     raise InvalidInterval(
         f"{point}: the log of table {log.name} begins later, with version {oldest} at {_text(log, oldest)}."
     )
 
 
 def _moment(log: TableLog, text: str) -> datetime:
-    row = log.spark.sql(f"select unix_micros(try_cast({literal(text)} as timestamp))").first()
-    if row is None or row[0] is None:
+    moment = moment_of(log.spark, text)
+    if moment is None:
         raise InvalidStreamConfig(f"timestamp = {text!r} is no time. Write it like '2026-01-31 12:00:00'.")
-    return datetime.fromtimestamp(row[0] / 1_000_000, tz=timezone.utc)
+    return moment
 
 
 def _check_reachable(log: TableLog, version: int, point: StartPoint) -> None:
