@@ -176,8 +176,7 @@ class StreamMethods(metaclass=AdapterMeta):
             return clause.relation
 
     def _now(self, query: ChangeQuery) -> Frontier:
-        versions = self.planner.pinned(get_invocation_id(), query.logs)
-        return query.frontier({log.table_id: versions[log.path] for log in query.logs})
+        return query.at(self.planner.pinned(get_invocation_id(), query.logs))
 
     def _consumes(self, model: Mapping[str, Any]) -> bool:
         try:

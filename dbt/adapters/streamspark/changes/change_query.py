@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -29,7 +29,7 @@ from dbt.adapters.streamspark.changes.query.lower import lower
 from dbt.adapters.streamspark.changes.query.lowered import Lowered, as_opaque, lowered
 from dbt.adapters.streamspark.changes.query.lowering import Lowering
 from dbt.adapters.streamspark.changes.query.not_covered import NotCovered
-from dbt.adapters.streamspark.errors import InvalidInterval, InvalidQuery, UnsupportedQuery
+from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
 
 # Spark 4.2.0 gives wrong rows where a union's partitioning is trusted over reused exchanges, as in EXCEPT ALL of two
 # window queries (notes on Delta and Spark, section 7). A result is computed when the user asks for it, so that the
@@ -59,6 +59,17 @@ class ChangeQuery:
         """One version per base table. Raises InvalidInterval."""
         return resolve_end(self.logs, point)
 
+    def at(self, versions: Mapping[str, int]) -> Frontier:
+        """The point at these versions, which are by the tables' paths."""
+        return self.frontier({log.table_id: versions[log.path] for log in self.logs})
+
+    def written(self, name: Callable[[TableLog], str]) -> str:
+        """The text with `name` of each base table in its place."""
+        text = self.text
+        for token, table in self.tables.items():
+            text = text.replace(token, name(table.log))
+        return text
+
     def shown(self, text: str) -> str:
         """A message with the names of tables for the tokens that stand for them."""
         for token, table in self.tables.items():
@@ -81,27 +92,13 @@ class ChangeQuery:
 class QueryInterval:
     """A query over (start, end]; `start` None is before everything: all rows at the end are inserts.
 
-    Raises InvalidInterval when it ends before it starts, StaleSource and BrokenSource as a table's interval does.
+    Read, it raises InvalidInterval when it ends before it starts, StaleSource and BrokenSource, as a table's interval
+    does.
     """
 
     query: ChangeQuery
     start: Frontier | None
     end: Frontier
-
-    def __post_init__(self) -> None:
-        for log in self.query.logs:
-            start, end = self._version(self.start, log), self._version(self.end, log)
-            if start is not None and end is not None and start > end:
-                raise InvalidInterval(f"table {log.name}: the interval ends ({end}) before it starts ({start})")
-
-    @staticmethod
-    def _version(frontier: Frontier | None, log: TableLog) -> int | None:
-        """By id or, after CREATE OR REPLACE, by name: whoever resolved the frontier looked at the commit."""
-        if frontier is None:
-            return None
-        if log.table_id in frontier:
-            return frontier[log.table_id]
-        return next(table.version for table in frontier.tables if table.name == log.name)
 
     @cached_property
     def leaves(self) -> dict[str, Leaf]:
@@ -109,9 +106,8 @@ class QueryInterval:
         return {token: self._leaf(table) for token, table in self.query.tables.items()}
 
     def _leaf(self, table: BaseTable) -> Leaf:
-        end = self._version(self.end, table.log)
-        assert end is not None
-        return Leaf(table, Interval(table.log, self._version(self.start, table.log), end))
+        start = None if self.start is None else _version(self.start, table.log)
+        return Leaf(table, Interval(table.log, start, _version(self.end, table.log)))
 
     @property
     def shape(self) -> str:
@@ -180,3 +176,10 @@ class QueryInterval:
     def _clocks(self) -> dict[bool, str]:
         ends = {START: self.start or self.end, END: self.end}
         return {end: OneTime(frontier.timestamp).sql() for end, frontier in ends.items()}
+
+
+def _version(frontier: Frontier, log: TableLog) -> int:
+    """Whoever resolved the frontier looked at the commit."""
+    entry = frontier.entry(log.table_id, log.name)
+    assert entry is not None
+    return entry.version

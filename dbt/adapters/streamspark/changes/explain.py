@@ -14,7 +14,7 @@ from dbt.adapters.streamspark.changes.differentiate.differentiation import Diffe
 from dbt.adapters.streamspark.changes.differentiate.leaves import Leaf
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.ends import Point
-from dbt.adapters.streamspark.changes.fallbacks import fallbacks
+from dbt.adapters.streamspark.changes.fallbacks import reasons
 from dbt.adapters.streamspark.changes.formats import FORMATS
 from dbt.adapters.streamspark.changes.log import Action
 from dbt.adapters.streamspark.changes.query import algebra
@@ -35,7 +35,6 @@ RULES_IN_WORDS: dict[type[algebra.Operator], str] = {
     algebra.Aggregate: "groups that a change touches, at both ends",
     algebra.Window: "partitions that a change touches, at both ends",
     algebra.TopK: "the first rows at both ends, compared",
-    algebra.Opaque: WHOLE,
 }
 
 
@@ -100,19 +99,13 @@ def _name(node: algebra.Operator) -> str:
 def _rule(d: Differentiation, node: algebra.Operator) -> str:
     if isinstance(node, algebra.Aggregate) and not node.keys:
         return "its one row at both ends, compared"
-    if isinstance(node, algebra.Window | algebra.OuterJoin | algebra.SemiJoin) and fallbacks_of(node):
+    if any(reasons(node)):
         return WHOLE
     if node.reads_clock:
         return "tells the time: all of it at both ends, each at its own time, compared"
     if isinstance(node, algebra.Scan):
         return f"{RULES_IN_WORDS[type(node)]}, {d.leaves[node.table.token].shape}"
     return RULES_IN_WORDS[type(node)]
-
-
-def fallbacks_of(node: algebra.Operator) -> bool:
-    """Whether the operator itself, not one below it, has no rule."""
-    below = {reason for child in node.inputs for reason in fallbacks(child)}
-    return any(reason not in below for reason in fallbacks(node))
 
 
 def _detail(node: algebra.Operator) -> str:

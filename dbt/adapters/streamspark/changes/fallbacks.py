@@ -9,10 +9,11 @@ from dbt.adapters.streamspark.changes.query.algebra import Opaque, Operator, Out
 
 def fallbacks(root: Operator) -> list[str]:
     """Why and where, one entry for each part; empty where every operator has a rule."""
-    return list(dict.fromkeys(reason for node in root.walk() for reason in _reasons(node)))
+    return list(dict.fromkeys(reason for node in root.walk() for reason in reasons(node)))
 
 
-def _reasons(node: Operator) -> Iterator[str]:
+def reasons(node: Operator) -> Iterator[str]:
+    """Why the operator itself, not one below it, has no rule."""
     if isinstance(node, Opaque):
         yield str(node.reason)
     elif isinstance(node, Window) and not node.partition:

@@ -52,6 +52,12 @@ class Frontier(Mapping[str, int]):
                 return table
         raise KeyError(table_id)
 
+    def entry(self, table_id: str, name: str) -> TableVersion | None:
+        """The entry of a table by its id or, as CREATE OR REPLACE gives a new one, by its name; None for none."""
+        by_id = (table for table in self.tables if table.table_id == table_id)
+        by_name = (table for table in self.tables if table.name == name)
+        return next(by_id, None) or next(by_name, None)
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "tables": {t.table_id: {"name": t.name, "version": t.version, "commit": t.commit} for t in self.tables},

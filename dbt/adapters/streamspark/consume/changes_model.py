@@ -91,10 +91,9 @@ class ChangesModel:
         return Stream(self.consumer.target, self._definition(query))
 
     def _definition(self, query: ChangeQuery) -> StreamDefinition:
-        versions = self.planner.pinned(self.consumer.invocation, query.logs)
         return StreamDefinition(
             query=stored(query),
-            start=query.frontier({log.table_id: versions[log.path] for log in query.logs}),
+            start=query.at(self.planner.pinned(self.consumer.invocation, query.logs)),
             mode=MODES.get(self.config.format, self.config.format),
             show_initial_rows=self.config.initial_rows,
             metadata_columns=self.config.metadata_columns,

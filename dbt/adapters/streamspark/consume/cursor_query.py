@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -75,9 +75,10 @@ def _at(spark: SparkSession, name: str, text: str, point: Frontier) -> str:
 
 def query_at(query: ChangeQuery, points: Iterable[Frontier]) -> str:
     """The query with every base table at the version that one of the points holds, others as they are now."""
-    text, known = query.text, list(points)
-    for token, table in query.tables.items():
-        versions = [version for point in known if (version := version_in(table.log, point)) is not None]
-        at = f" version as of {max(versions)}" if versions else ""
-        text = text.replace(token, f"(select * from {table_sql(table.log.name)}{at})")
-    return text
+    known = list(points)
+    return query.written(lambda log: f"(select * from {table_sql(log.name)}{_newest(log, known)})")
+
+
+def _newest(log: TableLog, points: Sequence[Frontier]) -> str:
+    versions = [version for point in points if (version := version_in(log, point)) is not None]
+    return f" version as of {max(versions)}" if versions else ""

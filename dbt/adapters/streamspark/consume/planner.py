@@ -230,8 +230,8 @@ def _versions(start: Frontier | None, end: TableVersion) -> str:
 
 def version_before(start: Frontier, end: TableVersion) -> int | None:
     """The version of a table at the start, None where it was not read up to there."""
-    same = (table for table in start.tables if end.table_id == table.table_id or end.name == table.name)
-    return next((table.version for table in same), None)
+    entry = start.entry(end.table_id, end.name)
+    return None if entry is None else entry.version
 
 
 def view_name(stream: Stream, start: Frontier | None, end: Frontier) -> str:

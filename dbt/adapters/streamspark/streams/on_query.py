@@ -38,7 +38,7 @@ class OnQuery:
         return self.query.logs
 
     def frontier(self, versions: dict[str, int]) -> Frontier:
-        return self.query.frontier({log.table_id: versions[log.path] for log in self.logs})
+        return self.query.at(versions)
 
     def read(self, start: Frontier | None, end: Frontier, last: str | None = None) -> Reading:
         text = stored(self.query)

@@ -9,13 +9,12 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.streamspark.changes.change_query import ChangeQuery
 from dbt.adapters.streamspark.changes.differentiate.copies import bag_difference, numbered
-from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.changes.projection import literal, quoted
 from dbt.adapters.streamspark.changes.query.expanded import parse_query
-from dbt.adapters.streamspark.changes.query.volatile import bind_clock
+from dbt.adapters.streamspark.changes.query.volatile import tells_time
 from dbt.adapters.streamspark.streams.bag_rows import bag_rows
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 from dbt.adapters.streamspark.streams.names import table_sql
@@ -46,7 +45,8 @@ def _source(query: ChangeQuery, stream: StreamDefinition, schema: StructType, no
         return f"select *, '' as __id, 1 as __sign from {now} where (select raise_error({literal(trouble)})) is null"
     if stream.show_initial_rows:
         return f"select *, 1 as __sign from ({numbered(names, types, now)})"
-    then = f"({_at(query, query.frontier(stream.start))}\n)"
+    made = query.frontier(stream.start)
+    then = f"({query.written(lambda log: _as_of(log, made[log.table_id]))}\n)"
     return f"select * from {bag_difference(names, types, then, now).sql}"
 
 
@@ -54,17 +54,9 @@ def _trouble(query: ChangeQuery, stream: StreamDefinition) -> str:
     advice = "Read the stream with {{ stream('...') }}, for example in dbt show."
     if stream.mode == "append_only":
         return f"two snapshots of a query do not tell which rows were inserted in between. {advice}"
-    parsed = parse_query(query.text)
-    if bind_clock(parsed.copy()) != parsed:
+    if tells_time(parse_query(query.text)):
         return f"the stream's query tells the time, which plain SQL cannot set back to the stream's start. {advice}"
     return ""
-
-
-def _at(query: ChangeQuery, point: Frontier) -> str:
-    text = query.text
-    for token, table in query.tables.items():
-        text = text.replace(token, _as_of(table.log, point[table.log.table_id]))
-    return text
 
 
 def _as_of(log: TableLog, version: int) -> str:

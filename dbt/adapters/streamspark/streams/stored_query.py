@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import replace
 
 from pyspark.sql import SparkSession
@@ -28,7 +27,7 @@ def mark(table_id: str) -> str:
 
 def stored(query: ChangeQuery) -> str:
     """The text to keep: it is read again with a frontier that holds the same ids."""
-    return _with(query, lambda log: mark(log.table_id))
+    return query.written(lambda log: mark(log.table_id))
 
 
 def text_of(stream: StreamDefinition) -> str:
@@ -40,20 +39,13 @@ def text_of(stream: StreamDefinition) -> str:
 
 def named(query: ChangeQuery) -> str:
     """The text with the names that the tables have now."""
-    return _with(query, lambda log: table_sql(log.name))
+    return query.written(lambda log: table_sql(log.name))
 
 
 def normal(query: ChangeQuery) -> str:
     """Equal for texts that differ in white space, comments and the names of tables alone."""
-    text = _with(query, lambda log: f"`{log.path}`")
+    text = query.written(lambda log: f"`{log.path}`")
     return " ".join(text[token.start : token.end + 1] for token in tokenize(text))
-
-
-def _with(query: ChangeQuery, name: Callable[[TableLog], str]) -> str:
-    text = query.text
-    for token, table in query.tables.items():
-        text = text.replace(token, name(table.log))
-    return text
 
 
 def told(text: str, since: Frontier) -> str:
@@ -79,8 +71,7 @@ def reopened(
 
 
 def _name(spark: SparkSession, stream: str, table: TableVersion, since: Frontier, newer: Frontier | None) -> str:
-    later = () if newer is None else newer.tables
-    same = next((entry for entry in later if table.table_id == entry.table_id or table.name == entry.name), None)
+    same = None if newer is None else newer.entry(table.table_id, table.name)
     moment = since.timestamp if same is None or newer is None else newer.timestamp
     return table_sql(open_table(spark, stream, same or table, moment).name)
 

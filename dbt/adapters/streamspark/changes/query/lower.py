@@ -55,8 +55,6 @@ def _with(query: Node, ctes: Ctes) -> Ctes:
     clause = query.args.get("with_")
     if clause is None:
         return ctes
-    if clause.args.get("recursive"):
-        raise NotCovered("a recursive WITH", clause)
     for cte in clause.expressions:
         columns = tuple(name.name for name in cte.args["alias"].columns)
         ctes = ctes.plus(cte.alias, Cte(cte.this, columns, ctes))

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 from sqlglot import exp
 
-from dbt.adapters.streamspark.changes.query.algebra import CLOCK, Opaque, Operator
+from dbt.adapters.streamspark.changes.query.algebra import Opaque, Operator
 from dbt.adapters.streamspark.changes.query.base_tables import BaseTable
 from dbt.adapters.streamspark.changes.query.expanded import parse_query
 from dbt.adapters.streamspark.changes.query.functions import function_name
@@ -20,7 +20,7 @@ from dbt.adapters.streamspark.changes.query.lowering import Lowering
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
 from dbt.adapters.streamspark.changes.query.prune import prune
 from dbt.adapters.streamspark.changes.query.registry import function_info
-from dbt.adapters.streamspark.changes.query.volatile import bind_clock, refuse_volatile
+from dbt.adapters.streamspark.changes.query.volatile import bind_clock, refuse_volatile, tells_time
 from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
 
 
@@ -62,15 +62,14 @@ def lowered(
 def as_opaque(low: Lowering, text: str, schema: StructType, reason: NotCovered) -> Lowered:
     """The whole query as one operator without a rule, in the user's own words."""
     names = [low.names.new() for _ in schema.fields]
-    query = parse_query(text)
-    if bind_clock(query.copy()) != query:
+    if tells_time(parse_query(text)):
         raise UnsupportedQuery(f"the query tells the time, and has a part without a rule: {reason}")
     return Lowered(Opaque(text, names, list(low.tables.values()), reason), tuple(names), schema)
 
 
 def _analysed(spark: SparkSession, text: str) -> DataFrame:
     try:
-        return spark.sql(text.replace(CLOCK, "current_timestamp()"))
+        return spark.sql(text)
     except (AnalysisException, ParseException) as error:
         message = next(line for line in str(error).splitlines() if line.strip())
         raise InvalidQuery(f"Spark does not accept the query: {message}") from error

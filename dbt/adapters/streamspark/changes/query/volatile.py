@@ -41,6 +41,11 @@ def refuse_volatile(root: Node, columns: Collection[str]) -> None:
             )
 
 
+def tells_time(root: Node) -> bool:
+    """Whether a function in the query tells the time."""
+    return bool(bind_clock(root.copy()) != root)
+
+
 def bind_clock(root: Node) -> Node:
     """The query with every function that tells the time made one of the marker that stands for it."""
     return root.transform(_bound)
