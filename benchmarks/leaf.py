@@ -136,7 +136,7 @@ def twenty_commits(bench: Bench, name: str) -> Case:
     table, rows = "default.twenty_commits", bench.rows // 2
     bench.create(table, rows, 5, enableDeletionVectors="false")
     for number in range(20):
-        bench.run(f"update {table} set b = {number} where id % {rows // 50} = {number}")
+        bench.run(f"update {table} set b = {number} + 0.5 where id % {rows // 50} = {number}")  # always another value
     return bench.case(name, table)
 
 
@@ -194,7 +194,8 @@ def main() -> None:
             if options.only in name:
                 case = build(bench, name)
                 bench.measure(case)
-                print(case.name, f"({case.changes} changes)", {way: f"{s:.2f} s" for way, s in case.seconds.items()})
+                seconds = {way: f"{s:.2f} s" for way, s in case.seconds.items()}
+                print(case.name, f"({case.changes} changes)", seconds, flush=True)
                 done.append(case)
         write_report(options.out, done, options)
 

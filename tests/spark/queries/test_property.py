@@ -28,7 +28,6 @@ CASES = int(os.environ.get("STREAMSPARK_QUERY_CASES", "40"))
 ONLY = os.environ.get("STREAMSPARK_QUERY_CASE")
 A_HISTORY = 40  # queries of one history
 MOST_ROWS = 300
-SCHEMA = "query_property"
 
 
 @pytest.fixture(scope="module")
@@ -39,10 +38,10 @@ def counts() -> Iterator[Counter[str]]:
     print(f"\nqueries: {dict(found)}")
 
 
-def made(spark: SparkSession, number: int, schema: str = SCHEMA) -> tuple[Program, Random]:
+def made(spark: SparkSession, number: int) -> tuple[Program, Random]:
     rng = Random(f"{SEED}/{number}")
     confs = {**FAST, "spark.sql.shuffle.partitions": rng.choice(("1", "1", "3"))}
-    program = Program(History(spark, schema, confs), rng, tables(rng))
+    program = Program(History(spark, f"query_property_{number}", confs), rng, tables(rng))
     program.create()
     program.history.mark()
     program.round()

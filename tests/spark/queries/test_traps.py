@@ -1,8 +1,4 @@
-"""Traps that other engines fell into (notes on differentiation), each by itself, the changes written out.
-
-Not a part of `make test` yet: half of them have never run. `pytest tests/spark/queries/traps.py`; when all have been
-seen to pass, the file becomes test_traps.py.
-"""
+"""Traps that other engines fell into (notes on differentiation), each by itself, the changes written out."""
 
 from __future__ import annotations
 

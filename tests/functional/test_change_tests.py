@@ -1,8 +1,4 @@
-"""The generic tests on changes: each passes on what the adapter makes, and fails on a change set that is broken.
-
-Not a part of `make test` yet: in its one run three good change sets were called broken, and what mended that has not
-run. `pytest tests/functional/change_tests.py`; when it passes, the file becomes test_change_tests.py.
-"""
+"""The generic tests on changes: each passes on what the adapter makes, and fails on a change set that is broken."""
 
 from __future__ import annotations
 
