@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from pyspark.sql import SparkSession
+from pyspark.sql.types import StructType
 
 from dbt.adapters.streamspark.changes.commit_times import OneTime
 from dbt.adapters.streamspark.changes.differentiate import RULES
@@ -50,6 +51,7 @@ class ChangeQuery:
         found = BaseTables(spark)
         self.text = expanded(found, sql_or_table)
         self.tables: Mapping[str, BaseTable] = {table.token: table for table in found.tables}
+        self.lowered: dict[tuple[str, ...], Lowered] = {}  # by the schemas of the base tables
 
     @property
     def logs(self) -> list[TableLog]:
@@ -129,6 +131,12 @@ class QueryInterval:
     def lowered(self) -> Lowered:
         """The query's operators. Raises InvalidQuery, UnsupportedQuery."""
         schemas = {token: leaf.interval.schemas.schema for token, leaf in self.leaves.items()}
+        key = tuple(schema.json() for schema in schemas.values())
+        if key not in self.query.lowered:
+            self.query.lowered[key] = self._lower(schemas)
+        return self.query.lowered[key]
+
+    def _lower(self, schemas: Mapping[str, StructType]) -> Lowered:
         query = self.query
         with self.stand_ins() as views, query.names_shown():
             found = lowered(query.spark, query.text, query.tables, schemas)

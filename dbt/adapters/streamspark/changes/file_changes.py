@@ -34,7 +34,8 @@ class _Seen:
 @dataclass(frozen=True)
 class FileChanges:
     """The files only at the start (`old`), only at the end (`new`), and those at both under different deletion
-    vectors (`remarked`: old and new action of one path). `shared` tells which may hold rows of each other."""
+    vectors (`remarked`: old and new action of one path). `may_be_carried` tells which may hold rows of each
+    other."""
 
     old: tuple[Action, ...] = ()
     new: tuple[Action, ...] = ()

@@ -15,10 +15,15 @@ from dbt.adapters.streamspark.changes.projection import quoted
 @dataclass(frozen=True)
 class Dialect:
     """Names of the columns, and for each its SQL over the internal change row; `time(x)` is a commit's time.
-    `upsert` is the predicate, over the dialect's own columns, that a row is the new image of a row."""
+
+    The way back, over the dialect's own columns: `upsert` is the predicate that a row is the new image of a row,
+    `change_type` the internal type (what is none of the dialect's comes out as it is), `row_id` the id, if there is
+    one."""
 
     columns: tuple[tuple[str, str], ...]
     upsert: str
+    change_type: str
+    row_id: str | None = None
     old_times: bool = False
 
     @property
@@ -50,6 +55,8 @@ DIALECTS: dict[str, Dialect] = {
             ("_row_id", "__row"),
         ),
         upsert="`_change_type` in ('insert', 'update_postimage')",
+        change_type="`_change_type`",
+        row_id="`_row_id`",
     ),
     "snowflake": Dialect(
         columns=(
@@ -58,6 +65,9 @@ DIALECTS: dict[str, Dialect] = {
             ("METADATA$ROW_ID", "__row"),
         ),
         upsert="`METADATA$ACTION` = 'INSERT'",
+        change_type="case `METADATA$ACTION` when 'INSERT' then if(`METADATA$ISUPDATE`, 'update_postimage', 'insert') "
+        "when 'DELETE' then if(`METADATA$ISUPDATE`, 'update_preimage', 'delete') else `METADATA$ACTION` end",
+        row_id="`METADATA$ROW_ID`",
     ),
     "singdata": Dialect(
         columns=(
@@ -66,6 +76,8 @@ DIALECTS: dict[str, Dialect] = {
             ("__commit_timestamp", "time(__image)"),
         ),
         upsert="`__change_type` in ('INSERT', 'UPDATE_AFTER')",
+        change_type="case `__change_type` when 'INSERT' then 'insert' when 'UPDATE_BEFORE' then 'update_preimage' when "
+        "'UPDATE_AFTER' then 'update_postimage' when 'DELETE' then 'delete' else `__change_type` end",
         old_times=True,
     ),
 }

@@ -10,18 +10,10 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.streamspark.changes.differentiate.identity import identity
 from dbt.adapters.streamspark.changes.equal_values import comparable
-from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
+from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS, Dialect
 from dbt.adapters.streamspark.changes.projection import literal, quoted
 from dbt.adapters.streamspark.errors import InvalidQuery
 
-TYPES = {
-    "delta": "`_change_type`",
-    "snowflake": "case `METADATA$ACTION` when 'INSERT' then if(`METADATA$ISUPDATE`, 'update_postimage', 'insert') when "
-    "'DELETE' then if(`METADATA$ISUPDATE`, 'update_preimage', 'delete') else `METADATA$ACTION` end",
-    "singdata": "case `__change_type` when 'INSERT' then 'insert' when 'UPDATE_BEFORE' then 'update_preimage' when "
-    "'UPDATE_AFTER' then 'update_postimage' when 'DELETE' then 'delete' else `__change_type` end",
-}
-ROW_IDS = {"delta": "`_row_id`", "snowflake": "`METADATA$ROW_ID`"}
 _SIGN = (
     "case when __type in ('insert', 'update_postimage') then 1 when __type in ('delete', 'update_preimage') then -1 end"
 )
@@ -33,19 +25,20 @@ class ChangeRows:
 
     relation: str
     schema: StructType
-    dialect: str
+    dialect: Dialect
     run: str = "0"
 
     @property
     def data(self) -> list[str]:
-        metadata = {name.lower() for name in DIALECTS[self.dialect].names}
+        metadata = {name.lower() for name in self.dialect.names}
         return [name for name in self.schema.names if name.lower() not in metadata]
 
     def sql(self, columns: Sequence[str] | None = None) -> str:
         """A relation of `__run`, `__type`, `__sign` (1, -1, NULL for an unknown type), `__row` and `__tuple`."""
-        row = f"cast({ROW_IDS.get(self.dialect, 'null')} as string)"
+        row = f"cast({self.dialect.row_id or 'null'} as string)"
         values = tuple_of(self.schema, self.data if columns is None else columns)
-        inner = f"select {self.run} as __run, {TYPES[self.dialect]} as __type, {row} as __row, {values} as __tuple"
+        kind = self.dialect.change_type
+        inner = f"select {self.run} as __run, {kind} as __type, {row} as __row, {values} as __tuple"
         return f"(select *, {_SIGN} as __sign from ({inner} from {self.relation}))"
 
 
@@ -63,7 +56,7 @@ def change_rows(spark: SparkSession, relation: str, run: str | None, tracked: bo
         raise InvalidQuery(f"{relation} holds no changes: it has none of the columns {known}")
     commit = "struct(`_commit_timestamp`, `_commit_version`)" if dialect == "delta" else "0"
     found = run or ("_metadata.row_commit_version" if tracked else commit)
-    return ChangeRows(relation, schema, dialect, f"struct({found}, {commit})" if per_commit else found)
+    return ChangeRows(relation, schema, DIALECTS[dialect], f"struct({found}, {commit})" if per_commit else found)
 
 
 def tuple_of(schema: StructType, columns: Sequence[str]) -> str:
@@ -93,7 +86,7 @@ _OF_IDS = (
 
 def valid_change_set(rows: ChangeRows) -> str:
     """Change types, pairs of updates, and each row id once a side, in every run."""
-    ids = rows.dialect in ROW_IDS
+    ids = rows.dialect.row_id is not None
     problems = (*_PROBLEMS, *_OF_IDS) if ids else _PROBLEMS
     cases = " ".join(f"when {condition} then {literal(problem)}" for condition, problem in problems)
     keys = "__run, __row" if ids else "__run"

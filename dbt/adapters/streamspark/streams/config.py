@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, TypeAlias
 
+from dbt.adapters.streamspark.changes.changes import QUERY_MODES
+from dbt.adapters.streamspark.changes.formats import FORMATS
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.changes.read import MODES
 from dbt.adapters.streamspark.errors import InvalidStreamConfig
 
-FORMATS = ("min_delta", "append_only", "redo_log")
-QUERY_MODES = ("auto", "strict")
 ON_CONFIGURATION_CHANGE = ("apply", "continue", "fail")
 ON_STALE = ("fail",)
 LATER = {"on_stale": ("full_refresh", "rebase")}

@@ -7,7 +7,6 @@ from functools import partial
 
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.errors import InvalidStreamConfig, MissingSource, StaleSource, UnsupportedQuery
 from dbt.adapters.streamspark.streams.analysed import check_analysed
@@ -74,10 +73,7 @@ class StreamModel:
         """The stream that `sql` names, under this name: the same definition, id and offset, so that a clone of a
         consumer goes on where the consumer is."""
         source = find_stream(self.spark, self.sql)
-        try:
-            return StreamChange(CREATE, source, open_stream(self.spark, self.sql, source).view_sql())
-        except StaleSource:
-            return StreamChange(KEEP, source, None)
+        return StreamChange.with_view(CREATE, source, lambda: open_stream(self.spark, self.sql, source).view_sql())
 
     def _made(self, query: BaseQuery, action: str) -> StreamChange:
         log = self._base_table(query)
@@ -107,14 +103,14 @@ class StreamModel:
             if changed:
                 raise
             return StreamChange(KEEP, existing, None)
-        self._check_same_table(query, log, existing.start)
+        self._check_same_table(query, log)
         action, notes = reaction(self.name, self.config, existing, changed)
-        if action == KEEP:
-            return self._view(KEEP, log, existing, notes)
-        check_analysed(self.spark, query.text)
-        return self._view(ALTER, log, wanted, notes)
+        if action == ALTER:
+            check_analysed(self.spark, query.text)
+        stream = wanted if action == ALTER else existing
+        return StreamChange.with_view(action, stream, lambda: stream_view_sql(log, stream), notes)
 
-    def _check_same_table(self, query: BaseQuery, log: TableLog, start: Frontier) -> None:
+    def _check_same_table(self, query: BaseQuery, log: TableLog) -> None:
         """The model reads the table that the offset is an offset in; its name may have changed since."""
         try:
             wanted = TableLog(self.spark, query.table)
@@ -125,11 +121,3 @@ class StreamModel:
                 f"stream {self.name} is on table {log.name}, but its model now reads {query.table}: an offset in one "
                 "table means nothing in another. Run with --full-refresh to start there at now."
             )
-
-    def _view(self, action: str, log: TableLog, stream: StreamDefinition, notes: tuple[str, ...]) -> StreamChange:
-        try:
-            return StreamChange(action, stream, stream_view_sql(log, stream), notes)
-        except StaleSource:  # the offset is in the log still, but the snapshot of that version is not
-            if action == ALTER:
-                raise
-            return StreamChange(KEEP, stream, None, notes)

@@ -122,9 +122,4 @@ class QueryStreamModel:
         return query.frontier({key: version for key, version in versions.items() if version is not None})
 
     def _view(self, action: str, stream: StreamDefinition, notes: tuple[str, ...]) -> StreamChange:
-        try:
-            return StreamChange(action, stream, OnQuery(self.spark, self.name, stream).view_sql(), notes)
-        except StaleSource:  # the offset is in the log still, but the snapshot of that version is not
-            if action == ALTER:
-                raise
-            return StreamChange(KEEP, stream, None, notes)
+        return StreamChange.with_view(action, stream, lambda: OnQuery(self.spark, self.name, stream).view_sql(), notes)

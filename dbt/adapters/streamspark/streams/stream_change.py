@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dbt.adapters.streamspark.errors import InvalidStreamConfig
+from dbt.adapters.streamspark.errors import InvalidStreamConfig, StaleSource
 from dbt.adapters.streamspark.streams.config import NOW, StreamConfig
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 
@@ -22,6 +22,19 @@ class StreamChange:
     definition: StreamDefinition
     sql: str | None
     notes: tuple[str, ...] = ()
+
+    @classmethod
+    def with_view(
+        cls, action: str, definition: StreamDefinition, view_sql: Callable[[], str], notes: tuple[str, ...] = ()
+    ) -> StreamChange:
+        """`view_sql` gives the text of the view. Where the view cannot be made any more, the stream is kept, its
+        consumers being maybe far ahead; raises StaleSource for one that was to be altered."""
+        try:
+            return cls(action, definition, view_sql(), notes)
+        except StaleSource:  # the snapshot of the offset's version is gone, and in a clone maybe its commit
+            if action == ALTER:
+                raise
+            return cls(KEEP, definition, None, notes)
 
     @property
     def properties(self) -> Mapping[str, str]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 from sqlglot import exp
 
+from dbt.adapters.streamspark.changes.query.functions import BARE, function_name
+from dbt.adapters.streamspark.changes.query.not_covered import Node
+from dbt.adapters.streamspark.changes.query.volatile import COMMON_NAMES, VOLATILE_TYPES
 from dbt.adapters.streamspark.errors import UnsupportedQuery
-
-Node: TypeAlias = Any  # a node of sqlglot's tree; their base class changes its name between releases
 
 ALLOWED_CLAUSES = frozenset({"kind", "expressions", "from_", "where"})
 CLAUSE_NAMES = {
@@ -39,26 +38,12 @@ TABLE_PART_NAMES = {
     "joins": "JOIN",
     "laterals": "LATERAL VIEW",
 }
-VOLATILE_TYPES = (
-    exp.CurrentTimestamp,
-    exp.CurrentDate,
-    exp.CurrentTime,
-    exp.CurrentUser,
-    exp.CurrentSchema,
-    exp.Rand,
-    exp.Randn,
-    exp.Uuid,
-)
-VOLATILE_NAMES = frozenset(
-    (
-        *("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"),
-        *("now", "curdate", "current_date", "current_time", "current_timestamp", "localtimestamp", "current_timezone"),
-        *("user", "current_user", "session_user", "current_catalog", "current_database", "current_schema"),
-        *("spark_partition_id", "input_file_name", "input_file_block_start", "input_file_block_length"),
-    )
+REFUSED_TYPES = (*VOLATILE_TYPES, exp.CurrentTimestamp, exp.CurrentDate, exp.CurrentTime)
+REFUSED_NAMES = COMMON_NAMES.union(
+    ("now", "curdate", "current_date", "current_time", "current_timestamp", "localtimestamp")
 )
 CLOCK_WHEN_EMPTY = frozenset({"unix_timestamp"})
-BARE_CLOCKS = frozenset({"current_date", "current_timestamp", "localtimestamp", "current_user", "user", "session_user"})
+BARE_HERE = BARE - {"current_time"}  # which is a column where it is bare
 TOP_LEVEL = (exp.AggFunc, exp.Window, exp.Query, exp.Explode, exp.Inline, exp.UDTF)
 
 
@@ -99,7 +84,7 @@ def check_expression(node: Node) -> None:
         if isinstance(part, exp.Column) and part.parts[0].name.lower() == "_metadata":
             raise unsupported("a file's _metadata")
         if _is_volatile(part):
-            raise unsupported(f"{_function_name(part)}(), which gives another value each time it is asked")
+            raise unsupported(f"{_name(part)}(), which gives another value each time it is asked")
 
 
 def _kind(part: Node) -> str:
@@ -108,23 +93,17 @@ def _kind(part: Node) -> str:
     if isinstance(part, exp.Window):
         return "a window function"
     what = "an aggregate" if isinstance(part, exp.AggFunc) else "a generator"
-    return f"{what}: {_function_name(part)}()"
+    return f"{what}: {_name(part)}()"
 
 
 def _is_volatile(part: Node) -> bool:
-    if isinstance(part, VOLATILE_TYPES):
+    if isinstance(part, REFUSED_TYPES):
         return True
-    name = _function_name(part)
+    name = _name(part)
     if name in CLOCK_WHEN_EMPTY:
         return not any(part.args.values())
-    return name in VOLATILE_NAMES or (isinstance(part, exp.TimeToUnix | exp.StrToUnix) and part.this is None)
+    return name in REFUSED_NAMES or (isinstance(part, exp.TimeToUnix | exp.StrToUnix) and part.this is None)
 
 
-def _function_name(part: Node) -> str:
-    if isinstance(part, exp.Anonymous):
-        return str(part.name).lower()
-    if isinstance(part, exp.Func):
-        return str(part.sql_name()).lower()
-    if isinstance(part, exp.Column) and len(part.parts) == 1 and not part.this.quoted:
-        return part.name.lower() if part.name.lower() in BARE_CLOCKS else ""
-    return ""
+def _name(part: Node) -> str:
+    return function_name(part, BARE_HERE)

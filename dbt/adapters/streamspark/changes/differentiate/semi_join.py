@@ -7,10 +7,10 @@ being empty, or not (notes on differentiation).
 
 from __future__ import annotations
 
-from dbt.adapters.streamspark.changes.differentiate.delta import SIGNED, Delta, difference
+from dbt.adapters.streamspark.changes.differentiate.delta import Delta, difference
 from dbt.adapters.streamspark.changes.differentiate.differentiation import END, START, Differentiation
 from dbt.adapters.streamspark.changes.differentiate.equalities import of_one_type
-from dbt.adapters.streamspark.changes.differentiate.rows import rows
+from dbt.adapters.streamspark.changes.differentiate.two_sided import by_key, by_row, touched_keys
 from dbt.adapters.streamspark.changes.query.algebra import SemiJoin
 
 
@@ -22,33 +22,19 @@ def semi_join(d: Differentiation, node: SemiJoin) -> Delta | None:
     if right is None:
         assert left is not None
         return _by_row(d, node, left)
-    return _not_in(d, node, left, right) if node.members else _by_key(d, node, left, right)
+    return _not_in(d, node, left, right) if node.members else by_key(d, node, left, right)
 
 
 def _by_row(d: Differentiation, node: SemiJoin, left: Delta) -> Delta:
-    relation = d.at(node.right, END)
-    if not node.members:
-        own, others = of_one_type(d, node.left, node.right, node.pairs)
-        relation = d.met(relation, others, left, own)
-    return Delta(f"({rows(node, [left.sql, relation], SIGNED)})", left.minus, left.plus)
-
-
-def _by_key(d: Differentiation, node: SemiJoin, left: Delta | None, right: Delta) -> Delta:
-    own, others = of_one_type(d, node.left, node.right, node.pairs)
-    if not own:
-        return d.whole(node)
-    keys = d.keys([(delta, terms) for delta, terms in ((left, own), (right, others)) if delta is not None])
-    inputs = [
-        [d.restricted(node.left, end, keys, own), d.restricted(node.right, end, keys, others)] for end in (START, END)
-    ]
-    return difference(node.columns, d.rows(node, inputs[START], START), d.rows(node, inputs[END], END))
+    """NOT IN has to see all of the right side: a NULL there counts for every row."""
+    return by_row(d, node, left, [] if node.members else node.pairs)
 
 
 def _not_in(d: Differentiation, node: SemiJoin, left: Delta | None, right: Delta) -> Delta:
     own, others = of_one_type(d, node.left, node.right, node.members)
     if node.conditions or len(own) < len(node.members) or not _is_steady(d, node):
         return d.whole(node)
-    keys = d.keys([(delta, terms) for delta, terms in ((left, own), (right, others)) if delta is not None])
+    keys = touched_keys(d, (left, own), (right, others))
     null = " or ".join(f"({term.sql}) is null" for term in own)
     sides = []
     for end in (START, END):

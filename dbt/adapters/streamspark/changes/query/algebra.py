@@ -97,8 +97,8 @@ class Scan(Operator):
 
 
 @dataclass(eq=False)
-class Constant(Operator):
-    """Rows that no table gives; `sql` selects the columns and `__id`."""
+class Text(Operator):
+    """A query as text, which gives the columns `names`."""
 
     sql: str
     names: list[str]
@@ -113,21 +113,16 @@ class Constant(Operator):
 
 
 @dataclass(eq=False)
-class Opaque(Operator):
-    """A query without a rule: `sql` reads `tables` by their tokens and gives `names`; `reason` says why."""
+class Constant(Text):
+    """Rows that no table gives; `sql` selects the columns and `__id`."""
 
-    sql: str
-    names: list[str]
+
+@dataclass(eq=False)
+class Opaque(Text):
+    """A query without a rule: `sql` reads `tables` by their tokens; `reason` says why."""
+
     tables: list[BaseTable]
     reason: NotCovered
-
-    @property
-    def columns(self) -> list[str]:
-        return self.names
-
-    @property
-    def terms(self) -> list[Term]:
-        return [Term(self.sql, frozenset())]
 
 
 @dataclass(eq=False)

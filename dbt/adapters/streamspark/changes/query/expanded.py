@@ -51,7 +51,7 @@ def _expanded(tables: BaseTables, sql: str, namespace: Sequence[str], depth: int
     cuts: list[Cut] = []
     for table in root.find_all(exp.Table):
         if isinstance(table.this, exp.Identifier) and not _is_cte(table):
-            cuts.append(_replacement(tables, table, namespace, depth, sql))
+            cuts.append(_replacement(tables, table, namespace, depth))
             cuts.extend(_unqualified(root, table))
     return _pasted(sql, cuts)
 
@@ -80,7 +80,7 @@ def _ancestors(node: Node) -> Iterator[Node]:
         yield node
 
 
-def _replacement(tables: BaseTables, table: exp.Table, namespace: Sequence[str], depth: int, sql: str) -> Cut:
+def _replacement(tables: BaseTables, table: exp.Table, namespace: Sequence[str], depth: int) -> Cut:
     if table.args.get("version") or table.args.get("when"):
         raise UnsupportedQuery(f"a table at a fixed version has no changes: {place(table)}")
     parts = [part.name for part in table.parts]

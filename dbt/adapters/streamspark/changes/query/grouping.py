@@ -11,7 +11,7 @@ from sqlglot import exp
 from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Item, Operator, Project, Term, UnionAll
 from dbt.adapters.streamspark.changes.query.joins import JoinTree
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
-from dbt.adapters.streamspark.changes.query.scope import bind, bound
+from dbt.adapters.streamspark.changes.query.scope import Names, bind, bound
 from dbt.adapters.streamspark.changes.query.subqueries import Context
 
 Set = tuple[str, ...]
@@ -25,6 +25,19 @@ class Groups:
     keys: dict[str, Node]
     sets: list[Set]
     special: bool = False
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """The rows of `child` in `groups`. `calls` are the aggregates, `markers` grouping() and grouping_id(), which tell
+    the sets apart; `names` the columns of the keys and of both, each by its bound SQL. `supply` gives more names."""
+
+    child: Operator
+    groups: Groups
+    calls: dict[str, Term]
+    markers: dict[str, Node]
+    names: dict[str, str]
+    supply: Names
 
 
 def is_grouped(context: Context, select: exp.Select, expressions: Iterable[Node]) -> bool:
@@ -42,12 +55,11 @@ def aggregate(
     list alone.
     """
     groups = _groups(context, group, items)
-    calls = _calls(context, expressions)
-    names = {sql: context.low.names.new() for sql in (*groups.keys, *calls)}
-    markers = {sql: context.low.names.new() for sql in _markers(context, groups, expressions)}
+    calls, markers = _calls(context, expressions), _markers(context, expressions)
+    names = {sql: context.low.names.new() for sql in (*groups.keys, *calls, *markers)}
     grouped_away = set(tree.node.columns)
-    tree.become(_grouped(context, tree.node, groups, calls, names, markers))
-    return _replacement({**names, **markers}, grouped_away)
+    tree.become(_grouped(Grouping(tree.node, groups, calls, markers, names, context.low.names)))
+    return _replacement(names, grouped_away)
 
 
 def _calls(context: Context, expressions: Iterable[Node]) -> dict[str, Term]:
@@ -126,63 +138,45 @@ def _flat(parts: Iterable[Set]) -> Set:
     return tuple(sql for part in parts for sql in part)
 
 
-def _markers(context: Context, groups: Groups, expressions: Iterable[Node]) -> dict[str, Node]:
+def _markers(context: Context, expressions: Iterable[Node]) -> dict[str, Node]:
     """grouping() and grouping_id(), which tell the sets apart, by their bound SQL."""
     found = (part for node in expressions for part in node.find_all(exp.Grouping, exp.GroupingId))
     return {node.sql("spark", comments=False): node for node in (bind(part, context.scope) for part in found)}
 
 
-def _grouped(
-    context: Context,
-    child: Operator,
-    groups: Groups,
-    calls: dict[str, Term],
-    names: dict[str, str],
-    markers: dict[str, str],
-) -> Operator:
-    if not groups.special:
-        keys = [(names[sql], Term.of(key)) for sql, key in groups.keys.items()]
-        return Aggregate(child, keys, [(names[sql], term) for sql, term in calls.items()])
-    columns = [*names.values(), *markers.values()]
-    branches = [_branch(context, child, groups, one, calls, names, markers) for one in groups.sets]
-    return UnionAll(branches, [branch.columns for branch in branches], columns)
+def _grouped(grouping: Grouping) -> Operator:
+    if grouping.groups.special:
+        branches = [_branch(grouping, one) for one in grouping.groups.sets]
+        return UnionAll(branches, [branch.columns for branch in branches], list(grouping.names.values()))
+    keys = [(grouping.names[sql], Term.of(key)) for sql, key in grouping.groups.keys.items()]
+    return Aggregate(grouping.child, keys, [(grouping.names[sql], term) for sql, term in grouping.calls.items()])
 
 
-def _branch(
-    context: Context,
-    child: Operator,
-    groups: Groups,
-    one: Set,
-    calls: dict[str, Term],
-    names: dict[str, str],
-    markers: dict[str, str],
-) -> Operator:
+def _branch(grouping: Grouping, one: Set) -> Operator:
     """One grouping: keys that are not in it are NULL. The grouping by nothing has no row where there is none."""
-    new = {sql: context.low.names.new() for sql in (*one, *calls)}
-    everything = context.low.names.new()
+    child, supply = grouping.child, grouping.supply
+    new = {sql: supply.new() for sql in (*one, *grouping.calls)}
+    everything = supply.new()
     marked = Project(
         child, [*((c, Term(c, frozenset([c]))) for c in child.columns), (everything, Term("1", frozenset()))]
     )
-    keys: list[Item] = [(new[sql], Term.of(groups.keys[sql])) for sql in one]
+    keys: list[Item] = [(new[sql], Term.of(grouping.groups.keys[sql])) for sql in one]
     if not keys:
-        keys = [(context.low.names.new(), Term(everything, frozenset([everything])))]
-    grouped = Aggregate(marked, keys, [(new[sql], term) for sql, term in calls.items()])
-    columns = [(context.low.names.new(), _of_set(sql, new, groups)) for sql in names]
-    told = [(context.low.names.new(), _told(context, sql, groups, one)) for sql in markers]
-    return Project(grouped, [*columns, *told])
+        keys = [(supply.new(), Term(everything, frozenset([everything])))]
+    grouped = Aggregate(marked, keys, [(new[sql], term) for sql, term in grouping.calls.items()])
+    return Project(grouped, [(supply.new(), _of_set(grouping, sql, new, one)) for sql in grouping.names])
 
 
-def _of_set(sql: str, new: dict[str, str], groups: Groups) -> Term:
-    if sql in new:
-        return Term(new[sql], frozenset([new[sql]]))
-    return Term("null", frozenset())
+def _of_set(grouping: Grouping, sql: str, new: dict[str, str], one: Set) -> Term:
+    if sql in grouping.markers:
+        return _told(grouping, grouping.markers[sql], one)
+    return Term(new[sql], frozenset([new[sql]])) if sql in new else Term("null", frozenset())
 
 
-def _told(context: Context, sql: str, groups: Groups, one: Set) -> Term:
+def _told(grouping: Grouping, call: Node, one: Set) -> Term:
     """grouping(x) is 1 where x is not in the set; grouping_id() has a bit for each key, grouping_id(…) for each of
     its arguments."""
-    call: Node = exp.maybe_parse(sql, dialect="spark")
-    arguments = [argument.sql("spark", comments=False) for argument in call.iter_expressions()] or list(groups.keys)
-    bits = "".join("0" if argument in one else "1" for argument in arguments)
+    arguments = [argument.sql("spark", comments=False) for argument in call.iter_expressions()]
+    bits = "".join("0" if argument in one else "1" for argument in arguments or grouping.groups.keys)
     kind = "tinyint" if isinstance(call, exp.Grouping) else "bigint"
     return Term(f"cast({int(bits, 2)} as {kind})", frozenset())

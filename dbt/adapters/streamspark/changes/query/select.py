@@ -77,7 +77,6 @@ def _none(select: exp.Select) -> bool:
 
 def _clauses(low: Lowering, select: exp.Select, scope: Scope, tree: JoinTree) -> Clauses:
     items = _items(low, select, scope, tree)
-    aliases = {name.lower(): node for name, node in items}
     written: list[tuple[str, Node]] = []
     for name, node in items:  # an expression may name the aliases before it
         earlier = {known.lower(): before for known, before in written}

@@ -15,14 +15,16 @@ from dbt.adapters.streamspark.changes.query.functions import function_name
 from dbt.adapters.streamspark.changes.query.not_covered import Node, place
 from dbt.adapters.streamspark.errors import UnsupportedQuery
 
-VOLATILE_NAMES = frozenset(
+# what streams on one table refuse too, which refuse clocks as well
+COMMON_NAMES = frozenset(
     (
         *("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"),
         *("user", "current_user", "session_user", "current_catalog", "current_database", "current_schema"),
         *("spark_partition_id", "input_file_name", "input_file_block_start", "input_file_block_length"),
-        *("current_timezone", "reflect", "java_method", "try_reflect", "version"),
+        "current_timezone",
     )
 )
+VOLATILE_NAMES = COMMON_NAMES | {"reflect", "java_method", "try_reflect", "version"}
 VOLATILE_TYPES = (exp.CurrentUser, exp.CurrentSchema, exp.Rand, exp.Randn, exp.Uuid)
 
 
