@@ -3,28 +3,43 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 WAYS = ("endpoint diff", "native netChanges", "CDF + window", "snapshot diff", "plain scan")
 
 
-def write_report(folder: Path, cases: Sequence[Any], options: argparse.Namespace) -> None:
-    """`leaf.md` and `leaf.png` in `folder`."""
+@dataclass(frozen=True)
+class Measured:
+    """One case, all its ways measured side by side."""
+
+    name: str
+    changes: int
+    seconds: dict[str, float]
+
+
+def write_report(folder: Path, case: Measured, options: argparse.Namespace) -> None:
+    """`leaf.json`, `leaf.md` and `leaf.png` in `folder`, with this case in its old numbers' place."""
     folder.mkdir(parents=True, exist_ok=True)
+    numbers = folder / "leaf.json"
+    known = json.loads(numbers.read_text()) if numbers.exists() else []
+    found = {one["name"]: Measured(**one) for one in known} | {case.name: case}
+    numbers.write_text(json.dumps([asdict(one) for one in found.values()], indent=1) + "\n")
+    cases = list(found.values())
     (folder / "leaf.md").write_text(_markdown(cases, options))
     _plot(folder / "leaf.png", cases)
 
 
-def _markdown(cases: Sequence[Any], options: argparse.Namespace) -> str:
+def _markdown(cases: Sequence[Measured], options: argparse.Namespace) -> str:
     rows = "\n".join(_row(case) for case in cases)
     return f"""# The leaf: one table's changes, four ways
 
-Made by `python benchmarks/leaf.py --rows {options.rows} --repeat {options.repeat}` on {date.today()}:
+Made by `make bench` (`python -m benchmarks.leaf --rows {options.rows} --repeat {options.repeat}`), last on {date.today()}:
 {os.cpu_count()} cores, Python {platform.python_version()}, Spark 4.2.0, Delta 4.4.0, `local[2]`. Seconds for a whole read (log, planning and
 scan), the median of {options.repeat} after one warm-up. All ways were checked to find the same number of changes.
 
@@ -41,7 +56,7 @@ scan), the median of {options.repeat} after one warm-up. All ways were checked t
 """
 
 
-def _row(case: Any) -> str:
+def _row(case: Measured) -> str:
     seconds = [f"{case.seconds[way]:.2f}" if way in case.seconds else "" for way in WAYS]
     ratio = ""
     if "native netChanges" in case.seconds:
@@ -49,7 +64,7 @@ def _row(case: Any) -> str:
     return f"| {case.name} | {case.changes} | {' | '.join(seconds)} | {ratio} |"
 
 
-def _plot(path: Path, cases: Sequence[Any]) -> None:
+def _plot(path: Path, cases: Sequence[Measured]) -> None:
     import matplotlib
 
     matplotlib.use("Agg")

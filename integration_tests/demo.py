@@ -33,8 +33,8 @@ class Round:
 
 
 ROUNDS = (
-    Round("the year up to 29 December", date(2013, 12, 29)),
-    Round("the last two days, and the morning after", date(2014, 1, 1)),
+    Round("the year up to 30 December", date(2013, 12, 30)),
+    Round("31 December, and the morning after", date(2014, 1, 1)),
 )
 # A JVM that lives for minutes earns back less than its optimizing compiler costs; without that compiler it would keep
 # too little room for compiled code.

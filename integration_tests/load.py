@@ -1,8 +1,8 @@
 """The loader: brings the tables of schema `raw` to the close of a day, the way an operational system
 would, with INSERT, MERGE and DELETE in commits of their own.
 
-    python load.py 2013-12-28      # first load: the tables are made
-    python load.py 2013-12-30      # goes on from there, day by day
+    python load.py 2013-12-30      # first load: the tables are made
+    python load.py 2014-01-01      # goes on from there, day by day
 
 Then `dbt build` consumes what came. (One after the other: the catalog lets in one process at a time.)
 """

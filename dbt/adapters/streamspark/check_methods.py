@@ -48,14 +48,13 @@ class CheckMethods(metaclass=AdapterMeta):
     @available.parse(lambda *args, **kwargs: "")
     def equals_full_refresh(self, model: Any, query: Any, start_from: Any) -> str:
         with self._checking(model) as spark:
-            log = _log(spark, model)
-            wanted = own_query(spark, log) if query is None else _at_cursor(spark, log, query)
-            schema = spark.sql(wanted).schema
-            if query is not None and not _holds_changes(spark, model):
-                return checks.equals(None, str(model), schema, wanted, None)
-            return checks.equals(
-                _rows(spark, model, None, False), str(model), schema, wanted, _start(spark, model, start_from)
-            )
+            return _surplus(spark, model, query, start_from)
+
+    @available.parse_none
+    def audit(self, model: Any, query: Any) -> checks.Audit:
+        """Counts of what differs between a target and its query at its offset."""
+        with self._checking(model) as spark:
+            return checks.audit(spark, str(model), _surplus(spark, model, query, None))
 
     @available.parse(lambda *args, **kwargs: "")
     def same_frontier(self, model: Any, to: Any) -> str:
@@ -78,6 +77,17 @@ class CheckMethods(metaclass=AdapterMeta):
 def _rows(spark: SparkSession, model: Any, run: str | None, per_commit: bool) -> checks.ChangeRows:
     tracked = not isinstance(model, str) and (properties(spark, model.render()) or {}).get(TRACKING) == "true"
     return checks.change_rows(spark, str(model), run, tracked, per_commit)
+
+
+def _surplus(spark: SparkSession, model: Any, query: Any, start_from: Any) -> str:
+    """SQL of the rows that the target and its query at its offset do not have equally often."""
+    log = _log(spark, model)
+    wanted = own_query(spark, log) if query is None else _at_cursor(spark, log, query)
+    schema = spark.sql(wanted).schema
+    if not _holds_changes(spark, model):
+        return checks.equals(None, str(model), schema, wanted, None)
+    rows = _rows(spark, model, None, False)
+    return checks.equals(rows, str(model), schema, wanted, _start(spark, model, start_from))
 
 
 def _holds_changes(spark: SparkSession, model: Any) -> bool:

@@ -27,6 +27,7 @@ from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges, Column
 from dbt.adapters.streamspark.consume.changes_model import ChangesConfig, ChangesModel, ChangesPlan
 from dbt.adapters.streamspark.consume.commit import commit
 from dbt.adapters.streamspark.consume.consumption import Consumption
+from dbt.adapters.streamspark.consume.differential import DifferentialConfig, DifferentialModel, DifferentialPlan
 from dbt.adapters.streamspark.consume.keep_alive import keep_alive
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner, Stream
 from dbt.adapters.streamspark.errors import ConsumptionRefused
@@ -35,7 +36,12 @@ from dbt.adapters.streamspark.report import committed, explained, left_out, noth
 from dbt.adapters.streamspark.spark_errors import as_sql_error
 from dbt.adapters.streamspark.streams.catalog import find_other, find_stream, properties
 from dbt.adapters.streamspark.streams.changes_clause import ChangesClause, check_allowed
-from dbt.adapters.streamspark.streams.config import StreamConfig, parse_changes_config, parse_config
+from dbt.adapters.streamspark.streams.config import (
+    StreamConfig,
+    parse_changes_config,
+    parse_config,
+    parse_differential_config,
+)
 from dbt.adapters.streamspark.streams.consumers import consumer_name, consumes
 from dbt.adapters.streamspark.streams.definition import from_properties
 from dbt.adapters.streamspark.streams.lifecycle import StreamModel
@@ -161,6 +167,22 @@ class StreamMethods(metaclass=AdapterMeta):
             )
             query = NARROWED.sub(r"\1", sql)
             return ChangesModel(self.spark(), self.planner, consumer, query, config).plan(nothing)
+
+    @available.parse_none
+    def plan_differential(
+        self, model: Mapping[str, Any], target: Any, sql: str, is_table: bool, full_refresh: bool, nothing: bool
+    ) -> DifferentialPlan:
+        """What a model that is kept equal to its query `sql` writes in this run."""
+        name = target.render()
+        with self._errors(f"{model['unique_id']}: changes of its query"):
+            config = DifferentialConfig(**parse_differential_config(model["config"], name))
+            consumer = Consumer(
+                consumer_name(model["unique_id"]), name, get_invocation_id(), full_refresh or not is_table, is_table
+            )
+            query = NARROWED.sub(r"\1", sql)
+            plan = DifferentialModel(self.spark(), self.planner, consumer, query, config).plan(nothing)
+            say(f"{name}: {'made anew' if plan.anew else 'by changes'}, {plan.reason}")
+            return plan
 
     @available.parse(lambda *args, **kwargs: "(select 1)")
     def changes_between(

@@ -5,4 +5,4 @@ select
 from {{ source('raw', 'flights') }} f
 join {{ source('raw', 'weather') }} w
     on f.origin = w.origin and f.flight_date = w.observed_on and f.sched_dep_time div 100 = w.hour
-where w.wind_speed >= 25 or w.visib < 1
+where w.wind_speed >= 20 or w.visib < 1

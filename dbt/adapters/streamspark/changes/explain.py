@@ -66,7 +66,7 @@ def plan_of(interval: QueryInterval, format: str = "min_delta") -> ChangePlan:
         return ChangePlan(
             format=format,
             operators=tuple(_operators(d, root, 0, interval)),
-            tables=tuple(_table(leaf) for leaf in interval.leaves.values()),
+            tables=tuple(table_plan(leaf) for leaf in interval.leaves.values()),
             fallbacks=tuple(interval.fallbacks),
             sql=_sql(d, interval.lowered),
         )
@@ -116,7 +116,8 @@ def _detail(node: algebra.Operator) -> str:
     return ", ".join(term.sql for term in node.terms)
 
 
-def _table(leaf: Leaf) -> TablePlan:
+def table_plan(leaf: Leaf) -> TablePlan:
+    """What is read of one base table."""
     interval = leaf.interval
     before = [*interval.files.old, *(old for old, _ in interval.files.remarked)]
     after = [*interval.files.new, *(new for _, new in interval.files.remarked)]

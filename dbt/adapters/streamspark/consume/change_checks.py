@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
@@ -124,6 +125,34 @@ def equals(rows: ChangeRows | None, relation: str, schema: StructType, wanted: s
         parts.append(f"select {values} as __tuple, 1 as __sign from {start_from}")
     counted = f"select __tuple, sum(__sign) as surplus from ({' union all '.join(parts)}) group by __tuple"
     return f"select * from ({counted}) where surplus <> 0"
+
+
+@dataclass(frozen=True)
+class Audit:
+    """How many rows a target lacks of what its query gives, and how many it has too many."""
+
+    target: str
+    missing: int
+    surplus: int
+
+    @property
+    def is_equal(self) -> bool:
+        return self.missing == self.surplus == 0
+
+    def to_json(self) -> str:
+        return json.dumps({**asdict(self), "is_equal": self.is_equal})
+
+    def __str__(self) -> str:
+        if self.is_equal:
+            return f"{self.target} is what its query gives at its offset"
+        return f"{self.target} lacks {self.missing:,} rows of its query at its offset and has {self.surplus:,} too many"
+
+
+def audit(spark: SparkSession, target: str, differences: str) -> Audit:
+    """Runs the SQL of `equals` and counts."""
+    counts = "coalesce(sum(greatest(-surplus, 0)), 0), coalesce(sum(greatest(surplus, 0)), 0)"
+    row = spark.sql(f"select {counts} from ({differences})").head()
+    return Audit(target, *map(int, row or ()))
 
 
 def change_volume(rows: ChangeRows, least: int, most: int | None) -> str:

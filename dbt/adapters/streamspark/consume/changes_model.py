@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from pyspark.sql import SparkSession
 
@@ -56,12 +57,20 @@ class ChangesModel:
         Raises InvalidQuery, UnsupportedQuery, ConsumptionRefused for a table that somebody else made, and what
         planning a stream raises.
         """
-        if self._is_first():
-            first = ChangesModel(self.spark, self.planner, self._rebuilding(), self.sql, self.config)
+        if self.is_first():
+            first = replace(self, consumer=replace(self.consumer, rebuild=True))
             return ChangesPlan(first._rows(nothing), anew=True)
         return ChangesPlan(self._rows(nothing), anew=self.consumer.rebuild)
 
-    def _is_first(self) -> bool:
+    @cached_property
+    def query(self) -> ChangeQuery:
+        """Raises InvalidQuery, UnsupportedQuery, InvalidStreamConfig."""
+        config = StreamConfig(
+            enable_tracking=self.config.enable_tracking, max_data_extension_days=self.config.max_data_extension_days
+        )
+        return open_query(self.spark, self.consumer.target, self.sql, config)
+
+    def is_first(self) -> bool:
         """The table holds nothing yet, as after --empty."""
         if self.consumer.rebuild or self.planner.cursor(self.spark, self.consumer).n:
             return False
@@ -73,9 +82,6 @@ class ChangesModel:
             )
         return True
 
-    def _rebuilding(self) -> Consumer:
-        return Consumer(self.consumer.name, self.consumer.target, self.consumer.invocation, True)
-
     def _rows(self, nothing: bool) -> str:
         stream = self._stream()
         if nothing:
@@ -84,16 +90,12 @@ class ChangesModel:
         return f"select * from {self.planner.read(self.spark, self.consumer, stream)}"
 
     def _stream(self) -> Stream:
-        config = StreamConfig(
-            enable_tracking=self.config.enable_tracking, max_data_extension_days=self.config.max_data_extension_days
-        )
-        query = open_query(self.spark, self.consumer.target, self.sql, config)
-        return Stream(self.consumer.target, self._definition(query))
+        return Stream(self.consumer.target, self._definition())
 
-    def _definition(self, query: ChangeQuery) -> StreamDefinition:
+    def _definition(self) -> StreamDefinition:
         return StreamDefinition(
-            query=stored(query),
-            start=query.at(self.planner.pinned(self.consumer.invocation, query.logs)),
+            query=stored(self.query),
+            start=self.query.at(self.planner.pinned(self.consumer.invocation, self.query.logs)),
             mode=MODES.get(self.config.format, self.config.format),
             show_initial_rows=self.config.initial_rows,
             metadata_columns=self.config.metadata_columns,

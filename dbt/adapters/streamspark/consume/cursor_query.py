@@ -41,10 +41,12 @@ def reached(cursor: Cursor) -> dict[str, int]:
 
 
 def own_query(spark: SparkSession, log: TableLog) -> str:
-    """The query of a changes model at its cursor. Raises InvalidQuery for another table."""
+    """The query of a changes or differential model at its cursor. Raises InvalidQuery for another table."""
     cursor = newest_cursor(log)
     if OWN not in cursor.queries:
-        raise InvalidQuery(f"{log.name} is no changes model: say which query it is to equal (argument query)")
+        raise InvalidQuery(
+            f"{log.name} is neither a changes nor a differential model: say which query it is to equal (argument query)"
+        )
     return _at(spark, log.name, cursor.queries[OWN], cursor.frontiers[OWN])
 
 

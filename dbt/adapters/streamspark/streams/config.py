@@ -15,6 +15,7 @@ from dbt.adapters.streamspark.changes.read import MODES
 from dbt.adapters.streamspark.errors import InvalidStreamConfig
 
 ON_CONFIGURATION_CHANGE = ("apply", "continue", "fail")
+REFRESHES = ("auto", "incremental", "strict", "full")
 ON_STALE = ("fail",)
 LATER = {"on_stale": ("full_refresh", "rebase")}
 POINTS = ("version", "timestamp", "stream")
@@ -69,9 +70,18 @@ def parse_config(raw: Mapping[str, Any], stream: str) -> StreamConfig:
 
 def parse_changes_config(raw: Mapping[str, Any], model: str) -> dict[str, Any]:
     """The same of a `changes` model: the keys that are given, checked."""
+    return _given(raw, model, CHANGES_CHECKS, "a changes model")
+
+
+def parse_differential_config(raw: Mapping[str, Any], model: str) -> dict[str, Any]:
+    """The same of a model with incremental_strategy `differential`."""
+    return _given(raw, model, DIFFERENTIAL_CHECKS, "a differential model")
+
+
+def _given(raw: Mapping[str, Any], model: str, checks: Checks, what: str) -> dict[str, Any]:
     given = {key: value for key, value in raw.items() if value is not None}
-    _check_keys(given, model, CHANGES_CHECKS, "a changes model")
-    return {key: _checked(model, key, value, CHANGES_CHECKS) for key, value in given.items() if key in CHANGES_CHECKS}
+    _check_keys(given, model, checks, what)
+    return {key: _checked(model, key, value, checks) for key, value in given.items() if key in checks}
 
 
 def _check_keys(given: Mapping[str, Any], stream: str, checks: Checks, what: str = "a stream") -> None:
@@ -195,6 +205,12 @@ CHANGES_CHECKS: Checks = {
     "initial_rows": _boolean,
     "mode": _one_of(QUERY_MODES),
     "metadata_columns": _one_of(DIALECTS),
+    "max_data_extension_days": _days,
+    "enable_tracking": _boolean,
+}
+DIFFERENTIAL_CHECKS: Checks = {
+    "unique_key": _columns,
+    "refresh": _one_of(REFRESHES),
     "max_data_extension_days": _days,
     "enable_tracking": _boolean,
 }

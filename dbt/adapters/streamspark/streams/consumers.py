@@ -18,6 +18,10 @@ WHY_NOT = {
 }
 REFUSED_STRATEGIES = {
     "microbatch": ("reads its input once per batch, which would consume the same changes several times", "append"),
+    "differential": (
+        "computes its query at two points in the past, and a stream has but its changes",
+        "append, apply_changes, or the stream's own query in the stream's place",
+    ),
     "delete+insert": (
         "takes two commits, which cannot be one with the offset",
         "apply_changes, merge or replace_where",

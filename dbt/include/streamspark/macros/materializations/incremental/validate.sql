@@ -2,7 +2,7 @@
 {% macro incremental_strategy() -%}
   {%- set strategy = config.get('incremental_strategy') or 'append' -%}
   {%- set format = dbt_spark_validate_get_file_format(config.get('file_format')) -%}
-  {%- set needs = {'merge': ['delta', 'iceberg', 'hudi'], 'apply_changes': ['delta'], 'replace_where': ['delta']} -%}
+  {%- set needs = {'merge': ['delta', 'iceberg', 'hudi'], 'apply_changes': ['delta'], 'differential': ['delta'], 'replace_where': ['delta']} -%}
   {%- if strategy == 'default' -%}
     {%- set strategy = 'append' -%}
   {%- endif -%}
@@ -31,7 +31,9 @@
   {%- if strategy == 'apply_changes' -%}
     {%- do validate_apply_changes() -%}
   {%- endif -%}
-  {%- do adapter.get_incremental_strategy_macro(context, strategy) -%}
+  {%- if strategy != 'differential' -%}
+    {%- do adapter.get_incremental_strategy_macro(context, strategy) -%}
+  {%- endif -%}
   {{ return(strategy) }}
 {%- endmacro %}
 

@@ -1,0 +1,27 @@
+{#
+  A target kept equal to an ordinary SELECT: each run applies what changed in the query's result since the run before, or
+  makes the target anew where that costs less, and commits the offset with the rows.
+
+  Config: unique_key, refresh, enable_tracking, max_data_extension_days (docs/reference/strategies.md).
+#}
+{% macro build_differential(existing, target) -%}
+  {%- set is_table = existing is not none and existing.type == 'table' -%}
+  {%- set plan = adapter.plan_differential(model, target, compiled_code, is_table, should_full_refresh(), reads_are_narrowed()) -%}
+  {%- if plan.anew -%}
+    {%- do drop_unless_replaceable(existing) -%}
+    {%- do run_main([create_table_as(False, target, plan.sql)]) -%}
+    {%- do persist_constraints(target, model) -%}
+  {%- elif adapter.consumption_of(model).is_empty -%}
+    {%- do store_result('main', adapter.skip_consumption(model)) -%}
+  {%- else -%}
+    {%- do merge_differential(target, plan) -%}
+  {%- endif -%}
+{%- endmacro %}
+
+
+{% macro merge_differential(target, plan) -%}
+  {%- set rows = temp_view(target, plan.sql) -%}
+  {%- set changes = adapter.apply_changes(model, rows.relation.render(), plan.keys) -%}
+  {%- do run_main([rows.sql, changes.merge(target.render(), adapter.columns_of(target.render()))]) -%}
+  {%- do drop_temp_view(rows.relation) -%}
+{%- endmacro %}
