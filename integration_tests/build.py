@@ -5,7 +5,7 @@ from typing import Any
 
 from dbt.cli.main import dbtRunner
 
-ARGUMENTS = ["build", "--log-level", "none", "--no-print", "--no-version-check", "--threads", "2"]
+ARGUMENTS = ["build", "--log-level", "none", "--no-print", "--no-version-check", "--threads", "4"]
 
 
 class BuildFailed(Exception):

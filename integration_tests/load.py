@@ -1,14 +1,15 @@
 """The loader: brings the tables of schema `raw` to the close of a day, the way an operational system
 would, with INSERT, MERGE and DELETE in commits of their own.
 
-    python load.py 2013-12-30      # first load: the tables are made
-    python load.py 2014-01-01      # goes on from there, day by day
+    python load.py 2013-12-29      # first load: the tables are made
+    python load.py 2013-12-30      # goes on from there, day by day
 
 Then `dbt build` consumes what came. (One after the other: the catalog lets in one process at a time.)
 """
 
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -40,14 +41,20 @@ def last_loaded(spark: SparkSession) -> date | None:
 def first_load(spark: SparkSession, day: date) -> None:
     """Make the five tables as they stood at the close of `day`."""
     spark.sql("create schema if not exists raw")
-    for table, rows in (
-        ("weather", history.weather_at(day)),
-        ("planes", history.planes_at(day)),
-        ("airlines", "select * from archive_airlines"),
-        ("airports", "select * from archive_airports"),
-        ("flights", history.flights_at(day)),
-    ):
-        spark.sql(f"create or replace table raw.{table} {WITH_VECTORS} as {_in_few_files(table, rows)}")
+    tables = {
+        "flights": history.flights_at(day),
+        "planes": history.planes_at(day),
+        "weather": history.weather_at(day),
+        "airlines": "select * from archive_airlines",
+        "airports": "select * from archive_airports",
+    }
+    at_once(
+        spark,
+        [
+            [f"create or replace table raw.{table} {WITH_VECTORS} as {_in_few_files(table, rows)}"]
+            for table, rows in tables.items()
+        ],
+    )
 
 
 def _in_few_files(table: str, rows: str) -> str:
@@ -58,25 +65,36 @@ def _in_few_files(table: str, rows: str) -> str:
 
 def next_load(spark: SparkSession, before: date, day: date) -> None:
     """Bring the tables from the close of `before` to the close of `day`."""
-    for statement in statements(before, day):
-        spark.sql(statement)
+    at_once(spark, [flights(before, day), weather(before, day), planes(before, day)])
 
 
-def statements(before: date, day: date) -> Iterator[str]:
-    """The loader's DML between the close of two days, each a commit of its own."""
-    yield (
+def at_once(spark: SparkSession, tables: list[list[str]]) -> None:
+    """The statements of each table in order, the tables side by side."""
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda statements: [spark.sql(one) for one in statements], tables))
+
+
+def flights(before: date, day: date) -> list[str]:
+    """Between the close of two days: arrivals are filled in, cancelled flights taken off, new ones put on."""
+    return [
         f"merge into raw.flights old using ({history.arrivals_of(before)}) new "
         f"on {SAME_FLIGHT} and old.flight_date = date'{before}' when matched then "
-        "update set arr_time = new.arr_time, arr_delay = new.arr_delay, air_time = new.air_time"
-    )
-    yield f"delete from raw.flights where flight_date = date'{before}' and dep_time is null"
-    yield f"insert into raw.flights {history.flights_at(day, after=before)}"
-    yield f"insert into raw.weather {history.weather_at(day, after=before)}"
-    yield (
+        "update set arr_time = new.arr_time, arr_delay = new.arr_delay, air_time = new.air_time",
+        f"delete from raw.flights where flight_date = date'{before}' and dep_time is null",
+        f"insert into raw.flights {history.flights_at(day, after=before)}",
+    ]
+
+
+def weather(before: date, day: date) -> list[str]:
+    return [f"insert into raw.weather {history.weather_at(day, after=before)}"]
+
+
+def planes(before: date, day: date) -> list[str]:
+    return [
         f"merge into raw.planes old using ({history.planes_at(day, after=before)}) new "
         "on old.tailnum = new.tailnum "
         "when matched then update set last_flown = new.last_flown when not matched then insert *"
-    )
+    ]
 
 
 def days_after(before: date, day: date) -> Iterator[tuple[date, date]]:
