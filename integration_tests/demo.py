@@ -39,7 +39,9 @@ ROUNDS = (
 )
 # A JVM that lives for minutes earns back less than its optimizing compiler costs; without that compiler it would keep
 # too little room for compiled code. A heap that is large from the start is swept less often.
-SHORT_RUN = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -XX:InitialRAMPercentage=6 -XX:NewRatio=1"
+SHORT_RUN = (
+    "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -XX:InitialRAMPercentage=6 -XX:NewRatio=1"
+)
 # dbt's own tests compare these with a full refresh.
 FEEDS = ("storm_log", "airline_months_changes", "makers_changes", "worst_flights_changes")
 CONSUMERS = (*rebuild.expected([ROUNDS[0].day]), *FEEDS)

@@ -88,7 +88,7 @@ class TestKeptEqual:
         before = world.log("ranked_by_key").version
         results = run("run", passes=False)
         failed = {name: result.message for name, result in results.items() if result.status == "error"}
-        assert list(failed) == ["ranked_by_key"] and "new rows for one unique_key (id)" in failed["ranked_by_key"]
+        assert list(failed) == ["ranked_by_key"] and "whose unique_key (id) another row has" in failed["ranked_by_key"]
         assert world.log("ranked_by_key").version == before
         world.sql("delete from {raw}.orders where id = 13")
         run("run")
@@ -96,13 +96,13 @@ class TestKeptEqual:
 
     def test_the_generic_test_tells_a_wrong_row(self, world: World) -> None:
         run("test")
-        world.sql("insert into {dbt}.names values ('nobody', 'x')", "delete from {dbt}.joined where id = 12")
+        world.sql("insert into {dbt}.names values ('nobody', 'x')", "delete from {dbt}.ranked where id = 12")
         results = run("test", passes=False)
         wrong = {name for name, result in results.items() if result.status == "fail"}
-        assert wrong == {name for name in results if "names" in name or "joined" in name}
-        audit("joined", passes=False)
+        assert wrong == {name for name in results if "names" in name or "ranked" in name}
+        audit("ranked", passes=False)
         run("run", "--full-refresh")
-        audit("joined")
+        audit("ranked")
         run("test")
         self.check(world)
 

@@ -26,6 +26,7 @@ CONFLICT_CLASSES = (
     "DeltaConcurrentModificationException",
     "CommitFailedException",
 )
+WRAPPERS = ("TASK_WRITE_FAILED",)  # errors that say where something failed, not what
 DENIALS = ("Permission denied", "AccessControlException", "AccessDenied")
 
 
@@ -105,9 +106,15 @@ def _state(error: BaseException) -> str | None:
 def _message(error: BaseException, condition: str | None) -> str:
     text = _java_message(error) if isinstance(error, Py4JJavaError) else str(error)
     text = text.split("\nJVM stacktrace:", 1)[0].strip()
-    denied = denial(error)
-    text = text if denied is None or denied in text else f"{text}\nCause: {denied}"
+    cause = denial(error) or (_innermost(error) if condition in WRAPPERS else None)
+    text = text if cause is None or cause in text else f"{text}\nCause: {cause}"
     return text if not condition or f"[{condition}]" in text else f"[{condition}] {text}"
+
+
+def _innermost(error: BaseException) -> str | None:
+    """What the cause of all the others says."""
+    said = [str(cause.getMessage()) for cause in _causes(error) if cause.getMessage()]
+    return said[-1].split("\n")[0] if said else None
 
 
 def _java_message(error: Py4JJavaError) -> str:

@@ -318,11 +318,13 @@ class StreamMethods(metaclass=AdapterMeta):
         self.restore_confs()
 
     @available.parse_none
-    def apply_changes(self, model: Mapping[str, Any], source: str, unique_key: Any) -> ApplyChanges:
+    def apply_changes(
+        self, model: Mapping[str, Any], source: str, unique_key: Any, from_target: bool = False
+    ) -> ApplyChanges:
         """The SQL of apply_changes over the model's rows in the relation `source`."""
         keys = (unique_key,) if isinstance(unique_key, str) else tuple(unique_key or ())
         with self._errors(model["unique_id"]):
-            return ApplyChanges(model["unique_id"], source, tuple(self.columns_of(source)), keys)
+            return ApplyChanges(model["unique_id"], source, tuple(self.columns_of(source)), keys, from_target)
 
     def valid_incremental_strategies(self) -> list[str]:
         """dbt appends to the list that it gets."""

@@ -14,22 +14,21 @@ from random import Random
 import pytest
 from pyspark.sql import SparkSession
 
+from tests.spark.queries import test_documents, test_traps
 from tests.spark.queries.grammar import Grammar
 from tests.spark.queries.history import History
 from tests.spark.queries.mutations import MUTATIONS, applied
 from tests.spark.queries.programs import Program
-from tests.spark.queries.test_documents import TestJoinResultsBehavior
 from tests.spark.queries.test_property import SEED, made, outcome
-from tests.spark.queries.test_traps import TestOneTable, TestTimeAndFunctions, TestTwoTables, filled_pair
 
 CASES = int(os.environ.get("STREAMSPARK_MUTATION_CASES", "0"))
 HISTORIES = 2
 Trap = Callable[[History], None]
 
 
-def on_pair(trap: Callable[[TestTwoTables, History], None]) -> Trap:
+def on_pair(trap: Callable[[test_traps.TestTwoTables, History], None]) -> Trap:
     def run(history: History) -> None:
-        trap(TestTwoTables(), filled_pair(history))
+        trap(test_traps.TestTwoTables(), test_traps.filled_pair(history))
 
     return run
 
@@ -37,35 +36,35 @@ def on_pair(trap: Callable[[TestTwoTables, History], None]) -> Trap:
 def on_shop(history: History) -> None:
     history.table("orders", "id int, order_name string")
     history.table("customers", "id int, customer_name string")
-    history.view("ordersByCustomer", TestJoinResultsBehavior.VIEW)
+    history.view("ordersByCustomer", test_documents.TestJoinResultsBehavior.VIEW)
     history.run("insert into orders values (1, 'order1')", "insert into customers values (1, 'customer1')")
-    TestJoinResultsBehavior().test_append_only_joins_inserts_with_the_tables_as_they_were(history)
+    test_documents.TestJoinResultsBehavior().test_append_only_joins_inserts_with_the_tables_as_they_were(history)
 
 
 def on_not_in(history: History) -> None:
-    TestTwoTables().test_not_in_with_nulls(history, "l.k not in (select k from r)")
+    test_traps.TestTwoTables().test_not_in_with_nulls(history, "l.k not in (select k from r)")
 
 
 TRAPS: dict[str, Trap] = {
-    "a_join_term_is_dropped": on_pair(TestTwoTables.test_no_phantom_when_both_rows_come),
-    "a_join_meets_the_wrong_end": on_pair(TestTwoTables.test_no_phantom_when_both_matching_rows_go),
-    "join_terms_in_no_order": on_pair(TestTwoTables.test_no_phantom_when_both_rows_come),
-    "keys_forget_null": TestOneTable().test_null_group_keys,
-    "keys_of_new_rows_only": TestOneTable().test_a_group_that_becomes_empty_and_comes_back,
-    "the_second_image_has_the_wrong_sign": TestOneTable().test_update_coercion_through_a_filter,
-    "nothing_is_minimised": TestOneTable().test_no_op_updates_are_no_change,
-    "keys_of_any_types_are_compared": TestTwoTables().test_keys_of_two_types,
+    "a_join_term_is_dropped": on_pair(test_traps.TestTwoTables.test_no_phantom_when_both_rows_come),
+    "a_join_meets_the_wrong_end": on_pair(test_traps.TestTwoTables.test_no_phantom_when_both_matching_rows_go),
+    "join_terms_in_no_order": on_pair(test_traps.TestTwoTables.test_no_phantom_when_both_rows_come),
+    "keys_forget_null": test_traps.TestOneTable().test_null_group_keys,
+    "keys_of_new_rows_only": test_traps.TestOneTable().test_a_group_that_becomes_empty_and_comes_back,
+    "the_second_image_has_the_wrong_sign": test_traps.TestOneTable().test_update_coercion_through_a_filter,
+    "nothing_is_minimised": on_pair(test_traps.TestTwoTables.test_no_phantom_when_both_rows_come),
+    "keys_of_any_types_are_compared": test_traps.TestTwoTables().test_keys_of_two_types,
     "not_in_is_taken_for_not_exists": on_not_in,
     "a_semi_join_looks_at_its_left_side_only": on_not_in,
-    "an_outer_join_looks_at_its_left_side_only": on_pair(TestTwoTables.test_a_preserved_row_loses_and_finds_its_match),
-    "union_ids_without_the_branch": on_pair(TestTwoTables.test_a_table_united_and_joined_with_itself),
-    "element_ids_without_the_place": TestOneTable().test_duplicates_are_rows_of_their_own,
-    "windows_share_the_first_partition": TestOneTable().test_windows_of_two_partitions,
-    "a_window_restricts_to_the_rows_that_changed": TestOneTable().test_windows_of_two_partitions,
-    "the_count_bug": on_pair(TestTwoTables.test_changing_what_a_subquery_gives),
-    "ids_of_groups_leave_nulls_out": TestOneTable().test_groups_of_nulls_in_one_column_or_the_other,
-    "the_one_row_of_no_group_by_stays": TestOneTable().test_no_group_by_has_one_row_always,
-    "both_ends_at_one_time": TestTimeAndFunctions().test_clocks_are_bound_to_each_end,
+    "an_outer_join_looks_at_its_left_side_only": on_pair(test_traps.TestTwoTables.test_a_preserved_row_loses_and_finds_its_match),
+    "union_ids_without_the_branch": on_pair(test_traps.TestTwoTables.test_a_table_united_and_joined_with_itself),
+    "element_ids_without_the_place": test_traps.TestOneTable().test_duplicates_are_rows_of_their_own,
+    "windows_share_the_first_partition": test_traps.TestOneTable().test_windows_of_two_partitions,
+    "a_window_restricts_to_the_rows_that_changed": test_traps.TestOneTable().test_windows_of_two_partitions,
+    "the_count_bug": on_pair(test_traps.TestTwoTables.test_changing_what_a_subquery_gives),
+    "ids_of_groups_leave_nulls_out": test_traps.TestOneTable().test_groups_of_nulls_in_one_column_or_the_other,
+    "the_one_row_of_no_group_by_stays": test_traps.TestOneTable().test_no_group_by_has_one_row_always,
+    "both_ends_at_one_time": test_traps.TestTimeAndFunctions().test_clocks_are_bound_to_each_end,
     "appended_rows_meet_updated_ones": on_shop,
 }
 # What the grammar has no words for: clocks, keys of two types, two windows side by side, append-only.

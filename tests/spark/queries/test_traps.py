@@ -131,7 +131,7 @@ class TestOneTable:
 
     def test_optimize_is_no_change_and_no_job(self, spark: SparkSession, history: History) -> None:
         history.table("t", "k int, v int")
-        history.run("insert into t values (1, 1)", "insert into t values (2, 2)", "delete from t where k = 1")
+        history.run("insert into t values (1, 1), (3, 3)", "insert into t values (2, 2)", "delete from t where k = 1")
         history.marked(["optimize t", "reorg table t apply (purge)"])
         start, end = history.points
         assert start != end
@@ -400,7 +400,7 @@ class TestTimeAndFunctions:
             "insert into t values (1, timestamp'2026-01-01 12:00:00'), (2, timestamp'2026-01-02 12:00:00'), (3, timestamp'2026-01-03 12:00:00')"
         )
         history.mark()
-        history.run("insert into other values (1)")
+        history.run("insert into other values (9)")
         history.mark()
         times = (("t", 0, "01"), ("t", 1, "02"), ("other", 0, "01"), ("other", 1, "03"))
         for name, version, day in times:

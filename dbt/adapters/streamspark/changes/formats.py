@@ -105,8 +105,9 @@ def _rows(interval: QueryInterval, d: Differentiation, delta: Delta | None) -> D
     found = interval.lowered
     pairs = list(zip(found.schema.names, found.ours, strict=True))
     data = ", ".join(f"{literal(name)}, {ours}" for name, ours in pairs)
-    if delta is None:
-        source, where = f"(select *, {_NO_CHANGE} from {d.at(found.root, END)})", " where false"
+    if delta is None:  # only the columns are needed: no table is listed for them
+        none = interval.differentiation(found, d.views, dry=True)
+        source, where = f"(select *, {_NO_CHANGE} from {none.at(found.root, END)})", " where false"
     else:
         source, where = d.minimal(found.ours, delta), ""
     row = "__id" if _keeps_ids(found.root) else "md5(__id)"

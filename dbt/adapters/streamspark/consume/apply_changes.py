@@ -40,6 +40,7 @@ class Column:
 @dataclass(frozen=True)
 class ApplyChanges:
     """One model's change set: `columns` of its SELECT, `source` the relation that holds it (SQL), `unique_key`.
+    `from_target`: the changes start from just what the target holds, so that a new key must not be there.
 
     Raises ConsumptionRefused when the SELECT lacks the key or tells no change types.
     """
@@ -48,6 +49,7 @@ class ApplyChanges:
     source: str
     columns: tuple[Column, ...]
     unique_key: tuple[str, ...]
+    from_target: bool = False
 
     def __post_init__(self) -> None:
         if not self.unique_key:
@@ -118,10 +120,19 @@ class ApplyChanges:
         values = ", ".join(f"s.{ROW}.{quoted(c.name)}" for c in data)
         return (
             f"merge into {target} as t\nusing {self._changed_keys()} as s\non {on}\n"
-            f"when matched and not s.{UPSERT} then delete\n"
+            f"when matched and not s.{UPSERT} then delete\n{self._not_new() if self.from_target else ''}"
             f"when matched and ({self._differs(data)}) then update set {sets}\n"
             f"when not matched and s.{UPSERT} then insert ({names}) values ({values})"
         )
+
+    def _not_new(self) -> str:
+        key, names = self.keys[0], ", ".join(key.name for key in self.keys)
+        said = (
+            f"concat({literal(f'{self.model}: a row has come whose unique_key ({names}) another row has: ')}, "
+            f"to_json(s.{KEY}), {literal('. Make the key unique; if others write to the table, use --full-refresh.')})"
+        )
+        error = f"cast(raise_error({said}) as {key.type})"
+        return f"when matched and s.{UPSERT} and s.{OLD} is null then update set t.{key.quoted} = {error}\n"
 
     def _differs(self, data: Sequence[Column]) -> str:
         keys = {key.name.lower() for key in self.keys}

@@ -10,7 +10,7 @@ from pyspark.sql.types import DataType, StructType
 from dbt.adapters.streamspark.changes.differentiate.copies import numbered
 from dbt.adapters.streamspark.changes.differentiate.delta import SIGNED, Delta, difference
 from dbt.adapters.streamspark.changes.differentiate.keys import Keys, having, known_columns
-from dbt.adapters.streamspark.changes.differentiate.leaves import Leaf
+from dbt.adapters.streamspark.changes.differentiate.leaves import ROW_ID, Leaf
 from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep
 from dbt.adapters.streamspark.changes.differentiate.netted import netted
 from dbt.adapters.streamspark.changes.differentiate.rows import rows
@@ -51,7 +51,7 @@ class Differentiation:
     def _rows_at(self, node: Operator, end: bool) -> str:
         if isinstance(node, Scan):
             columns = [f"{quoted(column)} as {name}" for column, name in node.names.items()]
-            return f"(select {', '.join([*columns, '__id'])} from {self.table(node.table, end)})"
+            return f"(select {', '.join([*columns, f'{ROW_ID} as __id'])} from {self.table(node.table, end)})"
         if isinstance(node, Constant):
             return f"({self._timed(node.sql, end)})"
         if isinstance(node, Opaque):

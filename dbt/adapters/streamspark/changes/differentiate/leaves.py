@@ -16,6 +16,8 @@ from dbt.adapters.streamspark.changes.query.base_tables import BaseTable
 from dbt.adapters.streamspark.changes.readers.append_only import append_only, inserted_files
 from dbt.adapters.streamspark.changes.readers.endpoint_diff import endpoint_diff
 
+ROW_ID = "__streamspark_row_id"  # beside the table's own columns, whatever those are called
+
 
 class Leaf:
     """One base table over an interval; an interval without a start is that of a table which was empty before.
@@ -57,15 +59,15 @@ class Leaf:
         return append_only(self.interval) if appended else endpoint_diff(self.interval)
 
     def rows(self, at_end: bool) -> DataFrame:
-        """The rows at one end, in the end's columns and types, and `__id`."""
+        """The rows at one end, in the end's columns and types, and ROW_ID."""
         version = self.interval.end if at_end else self.interval.start
         frame = self._nothing() if version is None else snapshot(self.interval, version)
         columns = [quoted(name) for name in self.columns]
-        return frame.selectExpr(*columns, "cast(_metadata.row_id as string) as __id")
+        return frame.selectExpr(*columns, f"cast(_metadata.row_id as string) as {ROW_ID}")
 
     def no_rows(self) -> DataFrame:
         """The columns of `rows`, without reading or listing anything."""
-        return self._nothing().selectExpr(*(quoted(name) for name in self.columns), "'' as __id")
+        return self._nothing().selectExpr(*(quoted(name) for name in self.columns), f"'' as {ROW_ID}")
 
     def stand_in(self) -> DataFrame:
         """The table as it is at the end, without rows."""
