@@ -26,7 +26,7 @@ CONFLICT_CLASSES = (
     "DeltaConcurrentModificationException",
     "CommitFailedException",
 )
-WRAPPERS = ("TASK_WRITE_FAILED",)  # errors that say where something failed, not what
+WRAPPERS = ("[TASK_WRITE_FAILED]",)  # errors that say where something failed, not what
 DENIALS = ("Permission denied", "AccessControlException", "AccessDenied")
 
 
@@ -106,7 +106,7 @@ def _state(error: BaseException) -> str | None:
 def _message(error: BaseException, condition: str | None) -> str:
     text = _java_message(error) if isinstance(error, Py4JJavaError) else str(error)
     text = text.split("\nJVM stacktrace:", 1)[0].strip()
-    cause = denial(error) or (_innermost(error) if condition in WRAPPERS else None)
+    cause = denial(error) or (_innermost(error) if any(mark in text for mark in WRAPPERS) else None)
     text = text if cause is None or cause in text else f"{text}\nCause: {cause}"
     return text if not condition or f"[{condition}]" in text else f"[{condition}] {text}"
 

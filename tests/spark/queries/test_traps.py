@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,8 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.changes import changes
 from tests.spark.jobs import jobs_of
 from tests.spark.queries.history import History
-from tests.spark.queries.oracle import check_found, check_interval, check_ledger, of_rows
+from tests.spark.queries.oracle import check_found, check_interval, of_rows
+from tests.spark.queries.oracle import check_ledger as whole_ledger
 
 
 @pytest.fixture
@@ -22,6 +23,11 @@ def history(spark: SparkSession) -> Iterator[History]:
     made = History(spark, "query_traps")
     yield made
     made.drop()
+
+
+def check_ledger(history: History, query: str, points: Sequence[int]) -> None:
+    """Interval after interval; that they compose is for the operators' and the random queries' tests."""
+    whole_ledger(history, query, points, whole=False)
 
 
 def of(history: History, query: str, start: int = 0, end: int = 1) -> list[tuple[Any, ...]]:
