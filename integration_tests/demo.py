@@ -42,7 +42,7 @@ ROUNDS = (
 SHORT_RUN = (
     "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -XX:InitialRAMPercentage=6 -XX:NewRatio=1"
 )
-# dbt's own tests compare these with a full refresh.
+# What dbt's own tests look at: change sets, the last three compared with a full refresh.
 FEEDS = ("storm_log", "airline_months_changes", "makers_changes", "worst_flights_changes")
 CONSUMERS = (*rebuild.expected([ROUNDS[0].day]), *FEEDS)
 

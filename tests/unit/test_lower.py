@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -37,15 +37,19 @@ def test_a_query_becomes(sql: str, tree: str) -> None:
 
 def lowered(sql: str) -> str:
     """The tree, a line an operator, its columns under the names that people give them."""
-    tables: Any = {name: SimpleNamespace(name=name, token=name) for name in TABLES}
-    schemas = {name: schema(*columns) for name, columns in TABLES.items()}
-    low = Lowering(None, tables, schemas, lower)  # type: ignore[arg-type]
-    low.schema_of = lambda sql: schema("x")  # type: ignore[method-assign]
-    relation = lower(low, parse_query(sql))
+    low, relation = lowered_over(sql, TABLES)
     prune(relation.node, [ours for _, ours in relation.columns])
     names = {ours: f"{shown}{ours[1:]}" for ours, shown in low.names.shown.items()}
     text = "\n".join(lines(relation.node, 0))
     return re.sub(r"\bc\d+\b", lambda match: names.get(match.group(), match.group()), text)
+
+
+def lowered_over(sql: str, tables: Mapping[str, Iterable[str]]) -> tuple[Lowering, Any]:
+    """The query over tables with columns of these names, and what knows them."""
+    stubs: Any = {name: SimpleNamespace(name=name, token=name) for name in tables}
+    low = Lowering(None, stubs, {name: schema(*columns) for name, columns in tables.items()}, lower)  # type: ignore[arg-type]
+    low.schema_of = lambda sql: schema("x")  # type: ignore[method-assign]
+    return low, lower(low, parse_query(sql))
 
 
 def schema(*columns: str) -> StructType:

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
-
-from pyspark.sql.types import IntegerType, StructField, StructType
 
 from dbt.adapters.streamspark.changes.query import algebra
-from dbt.adapters.streamspark.changes.query.expanded import parse_query
-from dbt.adapters.streamspark.changes.query.lower import lower
-from dbt.adapters.streamspark.changes.query.lowering import Lowering
 from tests.tpch.data import QUERIES
+from tests.unit.test_lower import lowered_over
 
 PAGE = Path(__file__).parents[2] / "docs/concepts/tpch.md"
 COLUMNS = {
@@ -31,18 +24,13 @@ COLUMNS = {
 PREFIX = {"partsupp": "ps"}
 
 
-def schemas() -> Iterator[tuple[str, StructType]]:
-    for table, columns in COLUMNS.items():
-        names = [f"{PREFIX.get(table, table[0])}_{column}" for column in columns.split()]
-        yield table, StructType([StructField(name, IntegerType()) for name in names])
+def named(table: str) -> list[str]:
+    return [f"{PREFIX.get(table, table[0])}_{column}" for column in COLUMNS[table].split()]
 
 
 def operators(sql: str) -> Counter[str]:
     """How often each kind of operator is in the query; columns and filters, which have no rule to tell of, left out."""
-    tables: Any = {name: SimpleNamespace(name=name, token=name) for name in COLUMNS}
-    low = Lowering(None, tables, dict(schemas()), lower)  # type: ignore[arg-type]
-    low.schema_of = lambda sql: StructType([StructField("x", IntegerType())])  # type: ignore[method-assign]
-    nodes = lower(low, parse_query(sql)).node.walk()
+    nodes = lowered_over(sql, {table: named(table) for table in COLUMNS})[1].node.walk()
     return Counter(kind(node) for node in nodes if not isinstance(node, algebra.Project | algebra.Filter))
 
 

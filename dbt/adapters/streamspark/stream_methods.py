@@ -23,7 +23,7 @@ from dbt.adapters.streamspark.changes.change_query import ChangeQuery
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.interval import TRACKING
 from dbt.adapters.streamspark.connections import StreamsparkResponse, say
-from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges, Column
+from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges, Column, columns_of
 from dbt.adapters.streamspark.consume.changes_model import ChangesConfig, ChangesModel, ChangesPlan
 from dbt.adapters.streamspark.consume.commit import commit
 from dbt.adapters.streamspark.consume.consumption import Consumption
@@ -146,9 +146,7 @@ class StreamMethods(metaclass=AdapterMeta):
             stream = Stream(name, find_stream(spark, name))
             if not self._consumes(model):
                 return self.planner.peek(spark, stream)
-            consumer = Consumer(
-                consumer_name(model["unique_id"]), target.render(), get_invocation_id(), rebuild, target_is_table
-            )
+            consumer = _consumer(model, target.render(), rebuild, target_is_table)
             if nothing:
                 self.planner.read_nothing(spark, consumer)
                 return NOTHING.format(name)
@@ -162,9 +160,7 @@ class StreamMethods(metaclass=AdapterMeta):
         name = target.render()
         with self._errors(f"{model['unique_id']}: changes of its query"):
             config = ChangesConfig(**parse_changes_config(model["config"], name))
-            consumer = Consumer(
-                consumer_name(model["unique_id"]), name, get_invocation_id(), full_refresh or not is_table, is_table
-            )
+            consumer = _consumer(model, name, full_refresh or not is_table, is_table)
             query = NARROWED.sub(r"\1", sql)
             return ChangesModel(self.spark(), self.planner, consumer, query, config).plan(nothing)
 
@@ -176,9 +172,7 @@ class StreamMethods(metaclass=AdapterMeta):
         name = target.render()
         with self._errors(f"{model['unique_id']}: changes of its query"):
             config = DifferentialConfig(**parse_differential_config(model["config"], name))
-            consumer = Consumer(
-                consumer_name(model["unique_id"]), name, get_invocation_id(), full_refresh or not is_table, is_table
-            )
+            consumer = _consumer(model, name, full_refresh or not is_table, is_table)
             query = NARROWED.sub(r"\1", sql)
             plan = DifferentialModel(self.spark(), self.planner, consumer, query, config).plan(nothing)
             say(f"{name}: {'made anew' if plan.anew else 'by changes'}, {plan.reason}")
@@ -269,15 +263,13 @@ class StreamMethods(metaclass=AdapterMeta):
     def columns_of(self, name: str) -> list[Column]:
         """Name and type of each column of a table or view, in order, whatever characters the names hold."""
         with self._errors(f"describe {name}"):
-            schema = self.spark().table(name).schema
-            return [Column(field.name, field.dataType.simpleString()) for field in schema.fields]
+            return list(columns_of(self.spark().table(name).schema))
 
     @available.parse_list
     def columns_of_query(self, sql: str) -> list[Column]:
         """The same of a query, which is not run."""
         with self._errors(sql):
-            schema = self.spark().sql(sql).schema
-            return [Column(field.name, field.dataType.simpleString()) for field in schema.fields]
+            return list(columns_of(self.spark().sql(sql).schema))
 
     @available.parse(lambda *args, **kwargs: {"table": None, "columns": {}})
     def comments_of(self, name: str) -> dict[str, Any]:
@@ -329,3 +321,7 @@ class StreamMethods(metaclass=AdapterMeta):
     def valid_incremental_strategies(self) -> list[str]:
         """dbt appends to the list that it gets."""
         return ["append", "merge", "insert_overwrite", "microbatch"]
+
+
+def _consumer(model: Mapping[str, Any], target: str, rebuild: bool, is_table: bool) -> Consumer:
+    return Consumer(consumer_name(model["unique_id"]), target, get_invocation_id(), rebuild, is_table)

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pyspark.sql.types import StructType
+
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS, Dialect
 from dbt.adapters.streamspark.changes.projection import literal, quoted
 from dbt.adapters.streamspark.errors import ConsumptionRefused
@@ -35,6 +37,11 @@ class Column:
     def comparable(self) -> bool:
         """Maps have no equality in Spark."""
         return "map<" not in self.type.lower() and "variant" not in self.type.lower()
+
+
+def columns_of(schema: StructType) -> tuple[Column, ...]:
+    """Name and type of each column, in order, whatever characters the names hold."""
+    return tuple(Column(field.name, field.dataType.simpleString()) for field in schema.fields)
 
 
 @dataclass(frozen=True)

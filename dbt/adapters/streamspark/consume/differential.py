@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
-from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges, Column
+from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges, columns_of
 from dbt.adapters.streamspark.consume.changes_model import OWN, ChangesConfig, ChangesModel
 from dbt.adapters.streamspark.consume.planner import Consumer, Planner
 from dbt.adapters.streamspark.consume.refresh import Refresh, refresh
@@ -96,6 +96,5 @@ class DifferentialModel:
         """The SELECT of a new target's rows. Ids are unique; that keys are has to be seen."""
         if not self.config.unique_key:
             return f"select * except ({', '.join(_METADATA)}) from {rows}"
-        fields = self.spark.sql(f"select * from {rows}").schema.fields
-        columns = tuple(Column(one.name, one.dataType.simpleString()) for one in fields)
+        columns = columns_of(self.spark.sql(f"select * from {rows}").schema)
         return ApplyChanges(self.consumer.name, rows, columns, self.config.unique_key).upserts()

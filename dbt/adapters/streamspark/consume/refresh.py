@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from dbt.adapters.streamspark.changes.change_query import QueryInterval
 from dbt.adapters.streamspark.changes.changes import refuse_fallbacks
+from dbt.adapters.streamspark.changes.differentiate.leaves import Leaf
 from dbt.adapters.streamspark.changes.explain import table_plan
 from dbt.adapters.streamspark.changes.file_changes import EMPTY
 
@@ -37,17 +38,18 @@ def _by_cost(interval: QueryInterval) -> Refresh:
     fallbacks = interval.fallbacks
     if fallbacks:
         return Refresh(True, f"there is no rule for {fallbacks[0]}")
-    shares = {leaf.table.name: _changed(interval, token) for token, leaf in interval.leaves.items()}
+    shares = {leaf.table.name: _changed(leaf) for leaf in interval.leaves.values()}
     table, share = max(shares.items(), key=lambda item: item[1])
     told = f"files with {share:.1%} of the bytes of {table} changed"
     return Refresh(share > MOST, f"{told}, {'more' if share > MOST else 'no more'} than {MOST:.0%}")
 
 
-def _changed(interval: QueryInterval, token: str) -> float:
+def _changed(leaf: Leaf) -> float:
     """The bytes of a table's files that differ between the ends, over those of both ends."""
-    leaf = interval.leaves[token]
     plan = table_plan(leaf)
     touched = plan.bytes_at_start + plan.bytes_at_end
+    if not touched:
+        return 0.0
     known = leaf.interval.log.snapshot(leaf.interval.end).sizeInBytesIfKnown()
     both = 2 * int(known.get()) if known.isDefined() else 0
-    return 0.0 if not touched else min(1.0, touched / both) if both else 1.0
+    return min(1.0, touched / both) if both else 1.0

@@ -35,7 +35,7 @@
 
 {% macro append_changes(target, code) -%}
   {%- set rows = temp_view(target, code) -%}
-  {%- set columns = changed_schema(rows.relation, target) or adapter.get_columns_in_relation(target) -%}
+  {%- set columns = changed_schema('append', rows.relation, target) or adapter.get_columns_in_relation(target) -%}
   {%- if adapter.consumption_of(model).is_empty -%}
     {%- do store_result('main', adapter.skip_consumption(model)) -%}
   {%- else -%}

@@ -56,8 +56,7 @@
   {%- set consumption = adapter.consumption_of(model) -%}
   {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
   {%- set rows = temp_view(target, compiled_code) -%}
-  {%- set changes = adapter.apply_changes(model, rows.relation.render(), config.get('unique_key')) if strategy == 'apply_changes' -%}
-  {%- set columns = changed_schema(rows.relation, target, changes) or adapter.get_columns_in_relation(target) -%}
+  {%- set columns = changed_schema(strategy, rows.relation, target) or adapter.get_columns_in_relation(target) -%}
   {%- if consumption is not none and consumption.is_empty -%}
     {%- do store_result('main', adapter.skip_consumption(model)) -%}
   {%- else -%}
@@ -88,12 +87,13 @@
 {%- endmacro %}
 
 
-{#- on_schema_change; the metadata columns of what is applied as changes are no part of the target. -#}
-{% macro changed_schema(rows, target, changes=none) -%}
+{#- on_schema_change; the metadata columns of a stream are no part of what apply_changes writes. -#}
+{% macro changed_schema(strategy, rows, target) -%}
   {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
-  {%- if not changes or on_schema_change == 'ignore' -%}
+  {%- if strategy != 'apply_changes' or on_schema_change == 'ignore' -%}
     {{ return(process_schema_changes(on_schema_change, rows, target)) }}
   {%- endif -%}
+  {%- set changes = adapter.apply_changes(model, rows.render(), config.get('unique_key')) -%}
   {%- set data = make_temp_relation(target, '__dbt_data') -%}
   {%- call statement('create_data_relation') -%}
     {{ create_table_as(True, data, 'select ' ~ changes.data | map(attribute='quoted') | join(', ') ~ ' from ' ~ rows) }}
