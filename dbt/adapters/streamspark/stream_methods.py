@@ -178,6 +178,12 @@ class StreamMethods(metaclass=AdapterMeta):
             say(f"{name}: {'made anew' if plan.anew else 'by changes'}, {plan.reason}")
             return plan
 
+    @available.parse(lambda *args, **kwargs: "")
+    def merge_differential(self, model: Mapping[str, Any], plan: DifferentialPlan, rows: str, target: str) -> str:
+        """The MERGE of the rows planned, in the relation `rows`, into the target."""
+        with self._errors(model["unique_id"]):
+            return plan.merge(model["unique_id"], rows, self.columns_of(rows), target, self.columns_of(target))
+
     @available.parse(lambda *args, **kwargs: "(select 1)")
     def changes_between(
         self, model: Mapping[str, Any], query: str, start: Any, end: Any, options: Mapping[str, str], analysed: bool
@@ -310,13 +316,11 @@ class StreamMethods(metaclass=AdapterMeta):
         self.restore_confs()
 
     @available.parse_none
-    def apply_changes(
-        self, model: Mapping[str, Any], source: str, unique_key: Any, from_target: bool = False
-    ) -> ApplyChanges:
+    def apply_changes(self, model: Mapping[str, Any], source: str, unique_key: Any) -> ApplyChanges:
         """The SQL of apply_changes over the model's rows in the relation `source`."""
         keys = (unique_key,) if isinstance(unique_key, str) else tuple(unique_key or ())
         with self._errors(model["unique_id"]):
-            return ApplyChanges(model["unique_id"], source, tuple(self.columns_of(source)), keys, from_target)
+            return ApplyChanges(model["unique_id"], source, tuple(self.columns_of(source)), keys)
 
     def valid_incremental_strategies(self) -> list[str]:
         """dbt appends to the list that it gets."""

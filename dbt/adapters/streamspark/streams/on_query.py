@@ -43,12 +43,12 @@ class OnQuery:
     def read(self, start: Frontier | None, end: Frontier, last: str | None = None) -> Reading:
         text = stored(self.query)
         if start is None:
-            return Reading(INITIAL_ROWS, lambda: self._initial(end), text)
+            return Reading(INITIAL_ROWS, lambda: self._initial(end), text, interval=self.query.interval(None, end))
         before = self._other_query(start, last, text)
         if before is not None:
             return Reading(REDEFINED, lambda: self._redefined(before, start, end), text, last or "")
         interval = self.query.interval(self.query.frontier(start), end)
-        return Reading(self._shape(interval), lambda: self._rows(interval), text)
+        return Reading(self._shape(interval), lambda: self._rows(interval), text, interval=interval)
 
     def _other_query(self, start: Frontier, last: str | None, text: str) -> ChangeQuery | None:
         """What was read up to `start`, where that was another query."""
