@@ -53,7 +53,8 @@ def test_groups_take_up_what_changed(program: Program, name: str) -> None:
     history, target = program.history, f"additive.kept_{name}"
     session, query = history.session, ChangeQuery(history.session, QUERIES[name])
     frontiers = [query.frontier(point) for point in history.points]
-    group_changes(query.interval(None, frontiers[0])).writeTo(target).using("delta").createOrReplace()
+    group_changes(query.interval(None, frontiers[0])).createOrReplaceTempView("groups")
+    session.sql(f"create or replace table {target} using delta as select * from groups")
     for number in range(1, len(frontiers)):
         added = keep(group_changes(query.interval(*frontiers[number - 1 : number + 1])))
         added.frame.createOrReplaceTempView("added")
