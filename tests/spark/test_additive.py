@@ -29,7 +29,7 @@ TABLES = [
 ]
 QUERIES = {
     "one_table": "select k, count(*) as n, sum(d) as total, count(d) as known, s from t0 group by k, s",
-    "renamed": "select sum(cast(id as bigint)) as `sum of ids`, k % 2 as `odd key`, k from t0 group by k, k % 2",
+    "renamed": "select sum(cast(id as bigint)) as `sum-of-ids`, k % 2 as `odd-key`, k from t0 group by k, k % 2",
     "joined": "select l.s, count(r.b) as n, sum(l.d * r.k) as total from t0 l join t1 r on l.k = r.k group by l.s",
     "left_join": "select r.k, count(l.id) as n, sum(l.k) as total from t1 r left join t0 l on l.k = r.k group by r.k",
     "united": "select k, sum(n) as n from (select k, 1 as n from t0 union all select k, 2 as n from t1) q group by k",
