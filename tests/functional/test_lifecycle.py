@@ -107,7 +107,8 @@ class TestStarts:
     """at and before, by version, time and another stream; show_initial_rows; what the log does not reach."""
 
     prepare = (
-        PEOPLE[0] + " tblproperties ('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'none')",
+        PEOPLE[0] + " tblproperties ('delta.enableRowTracking' = 'true', 'delta.deletedFileRetentionDuration' = "
+        "'interval 14 days')",
         PEOPLE[1],
         "update {raw}.people set name = 'bb' where id = 2",  # 2
         "insert into {raw}.people values (3, 'c')",  # 3
