@@ -40,8 +40,8 @@ class StreamsparkCredentials(Credentials):
         later = [key for key in LATER_KEYS if key in data]
         if later:
             raise DbtConfigError(
-                f"The profile has `{'`, `'.join(later)}`, for `method: connect` and `method: thrift`, which come later. "
-                "Leave that out: Spark runs in dbt's own process, and with `master` it drives a cluster."
+                f"The profile has `{'`, `'.join(later)}`, for `method: connect` and `thrift`, which come later. Leave "
+                "that out: Spark runs in dbt's own process, and with `master` it drives a cluster."
             )
         super().validate(data)
 
