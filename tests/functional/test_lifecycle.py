@@ -123,7 +123,9 @@ class TestStarts:
             "at_two.sql": stream("at={'version': 2}"),
             "before_two.sql": stream("before={'version': 2}"),
             "like_other.sql": "-- depends_on: {{ ref('at_two') }}\n" + stream("at={'stream': 'at_two'}"),
+            "before_other.sql": "-- depends_on: {{ ref('at_two') }}\n" + stream("before={'stream': 'at_two'}"),
             "in_time.sql": stream("before={'timestamp': var('then')}"),
+            "at_time.sql": stream("at={'timestamp': var('then')}"),
             "initial.sql": stream("show_initial_rows=true"),
             "initial_inserts.sql": stream("show_initial_rows=true, mode='append_only', at={'version': 2}"),
             "bad_future.sql": stream("at={'timestamp': '2999-01-01'}"),
@@ -154,10 +156,9 @@ class TestStarts:
             assert text in said.pop(name)
         assert said == {}
 
-        versions = {
-            name: world.stream(name).base_table.version for name in ("at_two", "before_two", "like_other", "in_time")
-        }
-        assert versions == {"at_two": 2, "before_two": 1, "like_other": 2, "in_time": 1}
+        two, one = ("at_two", "like_other", "at_time"), ("before_two", "before_other", "in_time")
+        assert {name: world.stream(name).base_table.version for name in two} == dict.fromkeys(two, 2)
+        assert {name: world.stream(name).base_table.version for name in one} == dict.fromkeys(one, 1)
         rows = "select id, name, _change_type from {{dbt}}.{}"
         assert world.rows(rows.format("at_two")) == [(3, "c", "insert")]
         assert [row[2] for row in world.rows(rows.format("before_two"))] == [
