@@ -18,11 +18,12 @@ from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.log_sql import commit_times_sql, file_actions_sql, lookup_sql
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.changes.minimise import minimise
-from dbt.adapters.streamspark.changes.projection import Projection, literal
+from dbt.adapters.streamspark.changes.projection import Projection
 from dbt.adapters.streamspark.changes.readers.insert_only import file_row_id
 from dbt.adapters.streamspark.changes.rows import IMAGE_VERSION, data_struct, row_id, side_columns
 from dbt.adapters.streamspark.changes.unique_rows import unique_rows
 from dbt.adapters.streamspark.errors import StaleSource
+from dbt.adapters.streamspark.literals import literal
 
 ROW_IDS, HIGHEST = "delta.rowTracking", "rowIdHighWaterMark"
 _NETTED = "with (deduplicationMode = 'dropCarryovers', computeUpdates = 'true')"

@@ -12,8 +12,9 @@ from pyspark.sql.types import StructType
 from dbt.adapters.streamspark.changes.differentiate.identity import identity
 from dbt.adapters.streamspark.changes.equal_values import comparable
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS, Dialect
-from dbt.adapters.streamspark.changes.projection import literal, quoted
+from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.errors import InvalidQuery
+from dbt.adapters.streamspark.literals import literal
 
 _SIGN = (
     "case when __type in ('insert', 'update_postimage') then 1 when __type in ('delete', 'update_preimage') then -1 end"
