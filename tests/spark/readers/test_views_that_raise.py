@@ -26,10 +26,10 @@ def session(spark: SparkSession) -> Iterator[SparkSession]:
 
 
 def table(session: SparkSession, properties: str = "") -> str:
-    """Versions 1 and 2 are an insert each."""
+    """Versions 1 and 2 are an insert of one file each."""
     session.sql(f"create table raising.t (id int, city string) using delta {properties}")
     session.sql("insert into raising.t values (1, 'Ulm')")
-    session.sql("insert into raising.t values (2, 'Bonn'), (3, 'Ulm')")
+    session.sql("insert into raising.t select /*+ coalesce(1) */ * from values (2, 'Bonn'), (3, 'Ulm')")
     return "raising.t"
 
 
