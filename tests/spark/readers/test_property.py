@@ -1,6 +1,7 @@
 """All readers, the view and the model agree on random tables under random statements.
 
-STREAMSPARK_EXAMPLES sets how many tables are tried, STREAMSPARK_SEED (a number) which: without it they are always the same.
+STREAMSPARK_EXAMPLES sets how many tables are tried, STREAMSPARK_SEED (a number) which; without it they are always the
+same.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The text of a stream's persistent view: its pending changes in plain SQL, for any session on the catalog.
 
-A view cannot call this package, so standard mode compares two snapshots, insert-only reads
-the files that were not there, and append-only, which two snapshots cannot tell, goes through Spark's own CHANGES.
+A view cannot call this package, so standard mode compares two snapshots, insert-only reads the files that were not
+there, and append-only, which two snapshots cannot tell, goes through Spark's own CHANGES.
 Where plain SQL would give a wrong answer, the view raises and says how to read the stream instead.
 """
 
