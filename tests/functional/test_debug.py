@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -18,8 +19,7 @@ class TestDebug:
     def test_its_five_lines(self, world: World, warehouse: Path) -> None:
         passed, log = run_dbt_and_capture(["debug"])
         assert passed
-        facts = [line.strip().partition(": ") for line in log.splitlines() if ": " in line]
-        found = {what: how for what, _, how in facts}
+        found = dict(re.findall(r"\s(spark|delta|java|warehouse|row tracking): (.+)$", log, re.MULTILINE))
         assert found["spark"] == f"{world.spark.version}, local[2]"
         assert found["delta"] == "4.4.0"
         assert int(found["java"].split(".")[0]) >= 17

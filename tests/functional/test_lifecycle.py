@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.functional.projects import SOURCES, World, run, run_logged
+from tests.functional.projects import SOURCES, World, operations, run, run_logged
 
 PEOPLE = (
     "create table {raw}.people (id int, name string) using delta",  # 0
@@ -36,6 +36,8 @@ models:
         run("run", "--select", "tag:cdc")
         log = world.log(f"{world.raw}.people")
         assert log.properties["delta.enableRowTracking"] == "true"
+        assert log.properties["delta.deletedFileRetentionDuration"] == "interval 14 days"
+        assert operations(world.commits(log.name)).count("SET TBLPROPERTIES") == 1
         assert world.stream("s").base_table.version == log.version
         assert world.rows("s") == []
 

@@ -1,4 +1,4 @@
-"""What a table gets so that a stream can be on it: row ids, and time to be read. In one commit, or none."""
+"""What a table gets so that a stream can be on it: row ids, and time to be read. By one ALTER TABLE, or none."""
 
 from __future__ import annotations
 
