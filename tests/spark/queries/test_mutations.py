@@ -58,7 +58,9 @@ TRAPS: dict[str, Trap] = {
     "keys_of_any_types_are_compared": test_traps.TestTwoTables().test_keys_of_two_types,
     "not_in_is_taken_for_not_exists": on_not_in,
     "a_semi_join_looks_at_its_left_side_only": on_not_in,
-    "an_outer_join_looks_at_its_left_side_only": on_pair(test_traps.TestTwoTables.test_a_preserved_row_loses_and_finds_its_match),
+    "an_outer_join_looks_at_its_left_side_only": on_pair(
+        test_traps.TestTwoTables.test_a_preserved_row_loses_and_finds_its_match
+    ),
     "union_ids_without_the_branch": on_pair(test_traps.TestTwoTables.test_a_table_united_and_joined_with_itself),
     "element_ids_without_the_place": test_traps.TestOneTable().test_duplicates_are_rows_of_their_own,
     "windows_share_the_first_partition": test_traps.TestOneTable().test_windows_of_two_partitions,

@@ -14,10 +14,10 @@ from dbt.adapters.streamspark.changes.change_query import QueryInterval
 from dbt.adapters.streamspark.changes.differentiate.delta import PLUS, Delta, signed
 from dbt.adapters.streamspark.changes.differentiate.differentiation import END, Differentiation
 from dbt.adapters.streamspark.changes.differentiate.views import Views
-from dbt.adapters.streamspark.changes.projection import literal
 from dbt.adapters.streamspark.changes.query import algebra
 from dbt.adapters.streamspark.changes.steps import Step, steps
 from dbt.adapters.streamspark.errors import UnsupportedQuery
+from dbt.adapters.streamspark.literals import literal
 
 MONOTONE = (
     algebra.Scan,

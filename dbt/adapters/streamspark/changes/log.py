@@ -15,10 +15,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.denied import check_listable, denied
-from dbt.adapters.streamspark.errors import MissingSource, StaleSource
+from dbt.adapters.streamspark.errors import InvalidQuery, MissingSource, StaleSource
 from dbt.adapters.streamspark.spark_errors import denial
 
 Action = dict[str, Any]
+SESSION_CATALOG = "spark_catalog"
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,8 @@ class Commit:
 class TableLog:
     """One Delta table's log. `refresh()` sees commits made since; everything else reads what is asked for.
 
-    Raises MissingSource when the name is no Delta table, StaleSource when a commit is cleaned away, BrokenSource
-    when the storage denies access.
+    Raises MissingSource when the name is no Delta table, InvalidQuery when it is in another catalog than the session's,
+    StaleSource when a commit is cleaned away, BrokenSource when the storage denies access.
     """
 
     def __init__(self, spark: SparkSession, name: str):
@@ -81,14 +82,23 @@ class TableLog:
             raise
 
     def _identifier(self) -> Any:
-        """Spark's parser for table identifiers knows two parts; Delta's own commits name three."""
+        """Spark's parser for table identifiers knows two parts; Delta's own commits name three. Delta opens a log by
+        name in the session catalog alone, whatever catalog the name is in."""
         parser = self._jspark.sessionState().sqlParser()
         parts = parser.parseMultipartIdentifier(self.name)
-        if parts.size() == 3 and parts.head() == "spark_catalog":
-            return self._jvm.org.apache.spark.sql.catalyst.TableIdentifier(
-                parts.last(), self._jvm.scala.Option.apply(parts.apply(1))
-            )
-        return parser.parseTableIdentifier(self.name)
+        catalog = str(parts.head()) if parts.size() > 2 else str(self.spark.catalog.currentCatalog())
+        if parts.size() > 3 or catalog.lower() != SESSION_CATALOG:
+            raise self._elsewhere(catalog)
+        if parts.size() < 3:
+            return parser.parseTableIdentifier(self.name)
+        schema = self._jvm.scala.Option.apply(parts.apply(1))
+        return self._jvm.org.apache.spark.sql.catalyst.TableIdentifier(parts.last(), schema)
+
+    def _elsewhere(self, catalog: str) -> InvalidQuery:
+        return InvalidQuery(
+            f"table {self.name} is in catalog {catalog}: streams, their consumers and change queries read and write "
+            f"tables of the session catalog ({SESSION_CATALOG}), or delta.`/path/of/table`."
+        )
 
     def refresh(self) -> TableLog:
         with self._readable("its log"):

@@ -1,7 +1,7 @@
 """The text of a stream's persistent view: its pending changes in plain SQL, for any session on the catalog.
 
-A view cannot call this package, so standard mode compares two snapshots (the portable reader), insert-only reads
-the files that were not there, and append-only, which two snapshots cannot tell, goes through Spark's own CHANGES.
+A view cannot call this package, so standard mode compares two snapshots, insert-only reads the files that were not
+there, and append-only, which two snapshots cannot tell, goes through Spark's own CHANGES.
 Where plain SQL would give a wrong answer, the view raises and says how to read the stream instead.
 """
 
@@ -18,11 +18,12 @@ from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.log_sql import commit_times_sql, file_actions_sql, lookup_sql
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.changes.minimise import minimise
-from dbt.adapters.streamspark.changes.projection import Projection, literal
+from dbt.adapters.streamspark.changes.projection import Projection
 from dbt.adapters.streamspark.changes.readers.insert_only import file_row_id
 from dbt.adapters.streamspark.changes.rows import IMAGE_VERSION, data_struct, row_id, side_columns
 from dbt.adapters.streamspark.changes.unique_rows import unique_rows
 from dbt.adapters.streamspark.errors import StaleSource
+from dbt.adapters.streamspark.literals import literal
 
 ROW_IDS, HIGHEST = "delta.rowTracking", "rowIdHighWaterMark"
 _NETTED = "with (deduplicationMode = 'dropCarryovers', computeUpdates = 'true')"

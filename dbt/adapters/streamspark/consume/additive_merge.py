@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dbt.adapters.streamspark.changes.differentiate.additive import ROWS, Addend, Additive
-from dbt.adapters.streamspark.changes.projection import literal, quoted
+from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.literals import literal
 
 
 def additive_merge(additive: Additive, target: str, added: str, within: str) -> str:

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from pyspark.sql.types import StructType
 
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS, Dialect
-from dbt.adapters.streamspark.changes.projection import literal, quoted
+from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.errors import ConsumptionRefused
+from dbt.adapters.streamspark.literals import literal
 
 UPSERT = "__streamspark_upsert"
 ROW = "__streamspark_row"

@@ -30,7 +30,7 @@ class ChangesConfig:
     initial_rows: bool = False
     mode: str = "auto"
     metadata_columns: str = "delta"
-    max_data_extension_days: int = 0
+    max_data_extension_days: int = StreamConfig.max_data_extension_days
     enable_tracking: bool | None = None
 
 

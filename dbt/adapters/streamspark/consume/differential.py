@@ -31,7 +31,7 @@ class DifferentialConfig:
 
     unique_key: tuple[str, ...] = ()
     refresh: str = "auto"
-    max_data_extension_days: int = 0
+    max_data_extension_days: int = ChangesConfig.max_data_extension_days
     enable_tracking: bool | None = None
 
 

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.streamspark.changes.change_query import QueryInterval
 from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
+from dbt.adapters.streamspark.changes.file_changes import EMPTY
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.projection import quoted
@@ -27,8 +28,6 @@ from dbt.adapters.streamspark.streams.definition import StreamDefinition
 from dbt.adapters.streamspark.streams.interval_read import OpenStream, Reading
 from dbt.adapters.streamspark.streams.opened import open_stream
 from dbt.adapters.streamspark.streams.stored_query import version_in
-
-EMPTY = "EMPTY"
 
 
 @dataclass(frozen=True)

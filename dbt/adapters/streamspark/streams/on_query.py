@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.streamspark.changes.change_query import ChangeQuery, QueryInterval
 from dbt.adapters.streamspark.changes.changes import read_changes, refuse_fallbacks
-from dbt.adapters.streamspark.changes.file_changes import ADDED_ONLY, EMPTY, INITIAL_ROWS
+from dbt.adapters.streamspark.changes.file_changes import ADDED_ONLY, EMPTY, INITIAL_ROWS, MINIMIZE
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.projection import quoted
@@ -70,7 +70,7 @@ class OnQuery:
         if self.stream.mode == "append_only":
             return EMPTY if all(leaf.is_empty(True) for leaf in interval.leaves.values()) else ADDED_ONLY
         if self.stream.mode == "redo_log" and interval.shape == EMPTY:
-            return EMPTY if next(steps(interval), None) is None else "MINIMIZE"
+            return EMPTY if next(steps(interval), None) is None else MINIMIZE
         return interval.shape
 
     def _initial(self, end: Frontier) -> DataFrame:

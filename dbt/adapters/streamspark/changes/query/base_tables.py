@@ -10,11 +10,10 @@ from typing import Any
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.changes.log import SESSION_CATALOG, TableLog
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidQuery, UnsupportedQuery
 
-SESSION_CATALOG = "spark_catalog"
 NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 
 
