@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.denied import check_listable, denied
 from dbt.adapters.streamspark.errors import InvalidQuery, MissingSource, StaleSource
+from dbt.adapters.streamspark.java_names import java_names
 from dbt.adapters.streamspark.spark_errors import denial
 
 Action = dict[str, Any]
@@ -59,10 +60,9 @@ class TableLog:
     def __init__(self, spark: SparkSession, name: str):
         self.spark = spark
         self.name = name
-        jvm: Any = spark._jvm
-        self._jvm = jvm
+        self._jvm = java_names(spark)
         self._jspark = spark._jsparkSession
-        self._none = jvm.scala.Option.empty()
+        self._none = self._jvm.scala.Option.empty()
         with self._readable("its log"):
             self.java = self._open()
             self._snapshot = self.java.update(False, self._none, self._none)
@@ -137,11 +137,6 @@ class TableLog:
         return self._jspark.sessionState().newHadoopConf()
 
     @cached_property
-    def _path(self) -> Any:
-        """Hadoop's Path class: py4j asks the JVM for each part of a dotted name, so it is asked once."""
-        return self._jvm.org.apache.hadoop.fs.Path
-
-    @cached_property
     def _log_path(self) -> Any:
         return self.java.logPath()
 
@@ -156,7 +151,7 @@ class TableLog:
     def commit(self, version: int) -> Commit:
         """The commit that made `version`. Raises StaleSource when its file is gone, BrokenSource when it may not
         be read."""
-        path = self._path(self._log_path, f"{version:020d}.json")
+        path = self._jvm.org.apache.hadoop.fs.Path(self._log_path, f"{version:020d}.json")
         try:
             with self._readable(f"the commit of version {version}"):
                 lines = self._store.read(path, self._hadoop_conf)

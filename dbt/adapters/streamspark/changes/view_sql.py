@@ -151,7 +151,7 @@ def _high_water_mark(interval: Interval) -> int:
 
 
 def _high_water_mark_in_snapshot(interval: Interval) -> int:
-    row_ids = getattr(interval.log._jvm.org.apache.spark.sql.delta, "RowId$").__getattr__("MODULE$")
+    row_ids = getattr(interval.log._jvm.org.apache.spark.sql.delta, "RowId$")
     mark = row_ids.extractHighWatermark(interval.log.snapshot(interval.start))
     return int(mark.get()) if mark.isDefined() else -1
 

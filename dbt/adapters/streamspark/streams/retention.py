@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from dbt.adapters.streamspark.changes.log import TableLog
 
 FILE_RETENTION = "delta.deletedFileRetentionDuration"
@@ -19,7 +17,7 @@ def retention_to_set(log: TableLog, days: int) -> dict[str, str]:
 
 def retention(log: TableLog) -> dict[str, int]:
     """Property -> milliseconds."""
-    jvm: Any = log.spark._jvm
+    jvm = log._jvm
     metadata = log.snapshot().metadata()
     return {
         FILE_RETENTION: int(jvm.org.apache.spark.sql.delta.DeltaLog.tombstoneRetentionMillis(metadata)),
