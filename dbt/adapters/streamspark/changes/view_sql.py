@@ -118,7 +118,8 @@ def _insert_only(interval: Interval, table: str) -> str:
         "plain SQL cannot tell which rows are new. Read the stream with {{ stream('...') }}, for example in dbt show."
     )
     unclear = f"if(not data_change or vector is not null, raise_error({message}), null)"
-    version = lookup_sql("file", "v", adds, "_metadata.file_name")
+    once = f"(select file, max(v) as v from {adds} group by file)"  # a file is added again with each of its vectors
+    version = lookup_sql("file", "v", once, "_metadata.file_name")
     check = f"(select count({unclear}) from {adds}) = 0"
     where = f"{version} is not null and {check} and ({interval.projection.filter})"
     return _inserts(interval, table, version, file_row_id(interval), where)
