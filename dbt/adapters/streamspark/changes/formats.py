@@ -112,7 +112,7 @@ def _rows(interval: QueryInterval, d: Differentiation, delta: Delta | None) -> D
         source, where = d.minimal(found.ours, delta), ""
     row = "__id" if _keeps_ids(found.root) else "md5(__id)"
     version = _version(interval)
-    return interval.query.spark.sql(
+    return d.ask(
         f"select {_TYPE}, coalesce(__version, {version}) as __version, coalesce(__image, {version}) as __image, "
         f"cast({row} as string) as __row, named_struct({data}) as __data from {source}{where}"
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.streamspark.changes.differentiate.copies import numbered
@@ -53,24 +54,24 @@ class Differentiation:
             columns = [f"{quoted(column)} as {name}" for column, name in node.names.items()]
             return f"(select {', '.join([*columns, f'{ROW_ID} as __id'])} from {self.table(node.table, end)})"
         if isinstance(node, Constant):
-            return f"({self._timed(node.sql, end)})"
+            return f"({self.timed(node.sql, end)})"
         if isinstance(node, Opaque):
             return f"({numbered(node.columns, self.types(node, END), self.text(node, end))})"
         return self.rows(node, [self.at(child, end) for child in node.inputs], end)
 
     def rows(self, node: Operator, inputs: Sequence[str], end: bool) -> str:
         """The operator over other inputs than its own, at one end's time."""
-        return f"({self._timed(rows(node, inputs), end)})"
+        return f"({self.timed(rows(node, inputs), end)})"
 
     def text(self, node: Opaque, end: bool) -> str:
         """The relation of an opaque query's rows at one end, without ids."""
-        sql = self._timed(node.sql, end)
+        sql = self.timed(node.sql, end)
         for table in node.tables:
             columns = ", ".join(quoted(name) for name in self.leaves[table.token].columns)
             sql = sql.replace(table.token, f"(select {columns} from {self.table(table, end)})")
         return f"(select * from ({sql}) as __opaque ({', '.join(node.columns)}))"
 
-    def _timed(self, sql: str, end: bool) -> str:
+    def timed(self, sql: str, end: bool = END) -> str:
         return sql.replace(CLOCK, self.clocks[end])
 
     def table(self, table: BaseTable, end: bool) -> str:
@@ -109,7 +110,7 @@ class Differentiation:
     def _delta(self, node: Operator) -> Delta | None:
         if not self.has_changed(node):
             return None
-        if node.reads_clock and self.clocks[START] != self.clocks[END] and not self.appended:
+        if self.has_two_times(node):
             return self.whole(node)
         return self.rules[type(node)](self, node)
 
@@ -117,8 +118,11 @@ class Differentiation:
         """Whether a table that the operator reads has, or the time where it reads the clock."""
         if any(not self.leaves[table.token].is_empty(self.appended) for table in tables_of(node)):
             return True
-        moved = self.clocks[START] != self.clocks[END]
-        return moved and not self.appended and any(part.reads_clock for part in node.walk())
+        return any(self.has_two_times(part) for part in node.walk())
+
+    def has_two_times(self, node: Operator) -> bool:
+        """Whether the operator tells the time, and it is another one at either end. Inserts are all as at the end."""
+        return node.reads_clock and self.clocks[START] != self.clocks[END] and not self.appended
 
     def whole(self, node: Operator) -> Delta:
         """All rows at both ends: for what has no smaller part that could be told to hold every change."""
@@ -162,7 +166,7 @@ class Differentiation:
         if not terms or delta.kept is None or not delta.kept.is_small:
             return relation
         listed = ", ".join(f"{term.sql} as __k{place}" for place, term in enumerate(terms))
-        values = Kept(self.views.spark.sql(f"select {listed} from {delta.sql}"), delta.kept.count)
+        values = Kept(self.ask(f"select {listed} from {delta.sql}"), delta.kept.count)
         return having(relation, known_columns(values), [term.sql for term in expressions])
 
     def restricted(self, node: Operator, end: bool, keys: Keys, terms: Sequence[Term]) -> str:
@@ -171,12 +175,16 @@ class Differentiation:
 
     # Spark
 
+    def ask(self, sql: str) -> DataFrame:
+        """What still has no time is as at the end: where there are two, each side has got its own by now."""
+        return self.views.spark.sql(self.timed(sql))
+
     def keep(self, sql: str) -> Kept:
-        frame = self.views.spark.sql(sql)
+        frame = self.ask(sql)
         return Kept(frame, None) if self.dry else keep(frame)
 
     def schema(self, sql: str) -> StructType:
-        return self.views.spark.sql(sql).schema
+        return self.ask(sql).schema
 
     def types(self, node: Operator, end: bool, terms: Sequence[Term] | None = None) -> list[DataType]:
         """The types of the operator's columns, or of expressions over them."""
