@@ -181,8 +181,8 @@ class QueryInterval:
         nodes = list(found.root.walk())
         if any(isinstance(node, Opaque) and table in node.tables for node in nodes):
             return self.leaves[token]
-        scans = (node for node in nodes if isinstance(node, Scan) and node.table is table)
-        return self.leaves[token].of({column for scan in scans for column in scan.names})
+        scans = [node for node in nodes if isinstance(node, Scan) and node.table is table]
+        return self.leaves[token].of({column for scan in scans for column in scan.names}, len(scans))
 
     def _clocks(self) -> dict[bool, str]:
         ends = {START: self.start or self.end, END: self.end}

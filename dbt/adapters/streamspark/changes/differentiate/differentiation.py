@@ -82,13 +82,14 @@ class Differentiation:
 
     def changes_of(self, table: BaseTable) -> str:
         """The name of a base table's change rows."""
+        what = f"{table.name} changes"
+        return str(self._once(("changes", table.token), lambda: self.views.add(self._changes(table), what=what)))
+
+    def _changes(self, table: BaseTable) -> DataFrame:
+        """What a self join or the like would compare again for each time that it names the table is kept."""
         leaf = self.leaves[table.token]
-        return str(
-            self._once(
-                ("changes", table.token),
-                lambda: self.views.add(leaf.changes(self.appended), what=f"{table.name} changes"),
-            )
-        )
+        frame = leaf.changes(self.appended)
+        return self._kept(frame).frame if leaf.scans > 1 else frame
 
     def after(self, node: Operator) -> str:
         """The rows that a term of a rule meets on the side that has moved already: those at the end or, where only
@@ -180,7 +181,9 @@ class Differentiation:
         return self.views.spark.sql(self.timed(sql))
 
     def keep(self, sql: str) -> Kept:
-        frame = self.ask(sql)
+        return self._kept(self.ask(sql))
+
+    def _kept(self, frame: DataFrame) -> Kept:
         return Kept(frame, None) if self.dry else keep(frame)
 
     def schema(self, sql: str) -> StructType:

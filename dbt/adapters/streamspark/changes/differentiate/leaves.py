@@ -20,23 +20,25 @@ ROW_ID = "__streamspark_row_id"  # beside the table's own columns, whatever thos
 
 
 class Leaf:
-    """One base table over an interval; an interval without a start is that of a table which was empty before.
+    """One base table over an interval; an interval without a start is that of a table which was empty before. `scans`:
+    how often the query reads it by a rule.
 
     Raises BrokenSource when row tracking was off.
     """
 
-    def __init__(self, table: BaseTable, interval: Interval):
+    def __init__(self, table: BaseTable, interval: Interval, scans: int = 1):
         interval.check_tracking()
+        self.scans = scans
         self.table = table
         self.interval = interval
 
-    def of(self, columns: Collection[str]) -> Leaf:
+    def of(self, columns: Collection[str], scans: int) -> Leaf:
         """The same, reduced to some of its columns."""
         pairs = tuple((name, quoted(name)) for name in self.interval.schemas.columns if name in columns)
         interval = replace(self.interval, projection=Projection(pairs))
         for known in ("commits", "files", "schemas"):  # read from the log once
             interval.__dict__[known] = getattr(self.interval, known)
-        return Leaf(self.table, interval)
+        return Leaf(self.table, interval, scans)
 
     @property
     def shape(self) -> str:
