@@ -16,6 +16,7 @@ from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep
 from dbt.adapters.streamspark.changes.differentiate.netted import netted
 from dbt.adapters.streamspark.changes.differentiate.rows import rows
 from dbt.adapters.streamspark.changes.differentiate.views import Views
+from dbt.adapters.streamspark.changes.missing_files import named_files
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.changes.query.algebra import CLOCK, Constant, Opaque, Operator, Scan, Term
 from dbt.adapters.streamspark.changes.query.base_tables import BaseTable
@@ -184,7 +185,10 @@ class Differentiation:
         return self._kept(self.ask(sql))
 
     def _kept(self, frame: DataFrame) -> Kept:
-        return Kept(frame, None) if self.dry else keep(frame)
+        if self.dry:
+            return Kept(frame, None)
+        with named_files(leaf.interval.log for leaf in self.leaves.values()):
+            return keep(frame)
 
     def schema(self, sql: str) -> StructType:
         return self.ask(sql).schema
