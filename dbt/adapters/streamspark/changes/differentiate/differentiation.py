@@ -29,7 +29,7 @@ Rule = Callable[["Differentiation", Operator], Delta | None]
 class Differentiation:
     """`leaves` maps token to base table, `clocks` an end to the SQL of its time. `rules`: operator -> rule, which
     gives None for an operator that has not changed. `appended`: only rows freshly inserted, for the append-only
-    format. `dry`: nothing is run, for explain."""
+    format. `dry`: nothing is run, for explain. `kept_sql` is what was computed on the way."""
 
     views: Views
     leaves: Mapping[str, Leaf]
@@ -37,6 +37,7 @@ class Differentiation:
     rules: Mapping[type[Operator], Rule]
     appended: bool = False
     dry: bool = False
+    kept_sql: list[str] = field(default_factory=list)
     _memory: dict[object, object] = field(default_factory=dict)
 
     def _once(self, key: object, make: Callable[[], object]) -> object:
@@ -80,6 +81,11 @@ class Differentiation:
         leaf, what = self.leaves[table.token], f"{table.name} at {'end' if end else 'start'}"
         rows = leaf.no_rows if self.dry else lambda: leaf.rows(end)
         return str(self._once(("table", table.token, end), lambda: self.views.add(rows(), what=what)))
+
+    def reads(self, table: BaseTable, end: bool, sql: str | None) -> bool:
+        """Whether `sql`, or what was computed for it, reads a base table's rows at one end beside its changes."""
+        name = self._memory.get(("table", table.token, end))
+        return name is not None and any(str(name) in text for text in (*self.kept_sql, sql or ""))
 
     def changes_of(self, table: BaseTable) -> str:
         """The name of a base table's change rows."""
@@ -182,6 +188,7 @@ class Differentiation:
         return self.views.spark.sql(self.timed(sql))
 
     def keep(self, sql: str) -> Kept:
+        self.kept_sql.append(sql)
         return self._kept(self.ask(sql))
 
     def _kept(self, frame: DataFrame) -> Kept:

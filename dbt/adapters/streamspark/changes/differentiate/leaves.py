@@ -8,7 +8,7 @@ from dataclasses import replace
 from pyspark.sql import DataFrame
 
 from dbt.adapters.streamspark.changes.differentiate.snapshots import snapshot
-from dbt.adapters.streamspark.changes.file_changes import EMPTY
+from dbt.adapters.streamspark.changes.file_changes import ADDED_ONLY, EMPTY
 from dbt.adapters.streamspark.changes.initial_rows import initial_rows
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.projection import Projection, quoted
@@ -43,6 +43,12 @@ class Leaf:
     @property
     def shape(self) -> str:
         return self.interval.shape
+
+    def shape_of(self, appended: bool) -> str:
+        """The shape; of inserts only, with `appended`, there are but two."""
+        if not appended or self.interval.start is None:
+            return self.shape
+        return EMPTY if self.is_empty(appended) else ADDED_ONLY
 
     @property
     def columns(self) -> list[str]:
