@@ -9,9 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.changes import changes
+from dbt.adapters.streamspark.changes import changes, explain
+from dbt.adapters.streamspark.changes.differentiate.delta import Delta
+from dbt.adapters.streamspark.changes.differentiate.differentiation import Differentiation
+from dbt.adapters.streamspark.changes.query.algebra import Operator
 from tests.spark.jobs import jobs_of
 from tests.spark.queries.history import History
 from tests.spark.queries.oracle import check_found, check_interval, of_rows
@@ -23,6 +27,16 @@ def history(spark: SparkSession) -> Iterator[History]:
     made = History(spark, "query_traps")
     yield made
     made.drop()
+
+
+@pytest.fixture
+def never_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No operator is computed whole at both ends."""
+
+    def whole(d: Differentiation, node: Operator) -> Delta:
+        raise AssertionError(f"all rows of {node}")
+
+    monkeypatch.setattr(Differentiation, "whole", whole)
 
 
 def check_ledger(history: History, query: str, points: Sequence[int]) -> None:
@@ -277,7 +291,10 @@ class TestTwoTables:
         [
             "l.k not in (select k from r)",
             "l.k not in (select k from r where r.w <> l.v)",
+            "l.k not in (select k from r where r.id = l.id)",
+            "l.id not in (select id from r where r.k <=> l.k and r.w <> l.v)",
             "(l.k, l.id) not in (select k, id from r)",
+            "l.k not in (select cast(k as string) from r)",
         ],
     )
     def test_not_in_with_nulls(self, history: History, condition: str) -> None:
@@ -295,6 +312,11 @@ class TestTwoTables:
             ["delete from r where true"],
         )
         check_ledger(history, f"select * from l where {condition}", list(range(7)))
+
+    def test_not_in_correlated_by_an_equality_has_keys(self, pair: History, never_whole: None) -> None:
+        """A NULL counts among the rows of its key only."""
+        pair.marked(["insert into r values (1, null, 'n')"], ["delete from r where id = 1", "update l set id = 3"])
+        check_ledger(pair, "select * from l where k not in (select k from r where r.id = l.id)", [0, 1, 2])
 
     def test_changing_what_a_subquery_gives(self, pair: History) -> None:
         pair.marked(
@@ -334,6 +356,62 @@ class TestTwoTables:
             "select l.id, exists (select 1 from r where r.k = l.k) s from l",
         ):  # fmt: skip
             check_ledger(history, query, [0, 1, 2])
+
+    @pytest.mark.parametrize(
+        ("left", "right"),
+        [("l.n", "r.d"), ("l.d", "r.d"), ("l.day", "r.at"), ("l.f", "r.n"), ("l.s", "r.n"), ("l.a", "r.a")],
+    )
+    def test_keys_of_two_types_have_a_rule(self, history: History, never_whole: None, left: str, right: str) -> None:
+        """They are compared in the type in which `=` compares them; rows without a key are rows like others."""
+        history.table("l", "id int, n int, d decimal(10,2), day date, f double, s string, a array<int>")
+        history.table("r", "id int, n bigint, d decimal(12,4), at timestamp, a array<bigint>")
+        row_of_l = "({0}, {0}, {0}, date'2026-01-0{0}', {0}, ' 0{0}', array({0}))"
+        row_of_r = "({0}, {0}, {0}, timestamp'2026-01-0{0} 00:00:00', array({0}))"
+        history.run(
+            f"insert into l values {row_of_l.format(1)}, {row_of_l.format(2)}, (9, null, null, null, null, null, null)",
+            f"insert into r values {row_of_r.format(1)}, {row_of_r.format(3)}, (3, 2, 2.5, timestamp'2026-01-02 01:00:00', array(2))",
+        )
+        history.marked(
+            [f"insert into r values {row_of_r.format(2)}, (9, null, null, null, null)"],
+            ["delete from r where id in (1, 9)", f"insert into l values {row_of_l.format(3)}"],
+        )
+        for query in (
+            f"select l.id, r.id rid from l full join r on {left} = {right}",
+            f"select l.id, r.id rid from l left join r on {left} <=> {right}",
+            f"select l.id from l where not exists (select 1 from r where {left} = {right})",
+            f"select l.id from l where {left} not in (select {right} from r where {right} is not null)",
+        ):
+            assert explain(history.session, query, history.points[0]).fallbacks == ()
+            check_ledger(history, query, [0, 1, 2])
+
+    def test_a_key_that_is_no_number(self, history: History) -> None:
+        """ANSI mode raises when it compares 'x' with 1; here another condition keeps the row from it."""
+        history.table("l", "id int, k int")
+        history.table("r", "id int, k string, ok boolean")
+        history.run("insert into l values (1, 1), (2, 2)", "insert into r values (1, '1', true), (2, 'x', false)")
+        history.marked(["insert into r values (3, '02', true), (4, 'y', false)"], ["delete from r where not ok"])
+        query = "select l.id, r.id rid from l left join (select * from r where ok) r on l.k = r.k"
+        check_ledger(history, query, [0, 1, 2])
+        history.run("update r set ok = true", "insert into r values (5, 'z', true)")
+        history.mark()
+        with pytest.raises(PySparkException, match="CAST_INVALID_INPUT"):
+            of(history, query, 2, 3)
+
+    def test_keys_of_two_types_without_ansi(self, history: History) -> None:
+        """There '1.5' equals the int 1, 'x' is the int NULL, and 1 IN ('01') is false, since IN compares texts."""
+        history.table("l", "id int, k int")
+        history.table("r", "k string")
+        history.run("insert into l values (1, 1), (2, 2)", "insert into r values ('1.5')")
+        history.marked(["insert into r values ('x'), ('2'), ('01')"], ["delete from r where k <> '2'"])
+        for session in (history.session, *history.pasts):
+            session.conf.set("spark.sql.ansi.enabled", "false")
+        for query in (
+            "select l.id, r.k from l full join r on l.k = r.k", "select id from l where k not in (select k from r)",
+            "select id from l where exists (select 1 from r where r.k = l.k)", "select id from l where k in (select k from r)",
+        ):  # fmt: skip
+            check_ledger(history, query, [0, 1, 2])
+            expected = ("an IN that compares two types without ANSI mode",) if " in (" in query else ()
+            assert explain(history.session, query, history.points[0]).fallbacks == expected
 
 
 class TestColumns:
@@ -429,6 +507,32 @@ class TestTimeAndFunctions:
         assert of_clock(history, f"select current_date() d, count(*) n {both}") == [
             ("update_postimage", datetime(2026, 1, 3).date(), 3), ("update_preimage", datetime(2026, 1, 2).date(), 3),
         ]  # fmt: skip
+
+    def test_a_clock_that_stands_still(self, history: History) -> None:
+        """The newest commit is that of a table which does not change: one time at both ends, and rules as ever."""
+        history.table("t", "k int, at timestamp")
+        history.table("other", "k int")
+        history.run("insert into t values (1, timestamp'2026-01-01 12:00:00')", "insert into other values (1)")
+        history.mark()
+        history.run("insert into t values (2, timestamp'2026-01-02 12:00:00')")
+        history.mark()
+        for name, version, day in (("t", 1, "01"), ("other", 1, "05"), ("t", 2, "03")):
+            set_time(history, name, version, f"2026-01-{day}T00:00:00")
+        both = "from t left join other on t.k = other.k"
+        age = "date_diff(current_date(), cast(at as date))"
+        assert of_clock(history, f"select {age} d, count(*) n {both} group by 1") == [("insert", 3, 1)]
+        assert of_clock(history, f"select t.k {both} where at < now()") == [("insert", 2)]
+        assert of_clock(history, f"select t.k {both} and t.at < now()") == [("insert", 2)]
+        assert of_clock(history, f"select t.k, count(*) over (partition by {age}) n {both}") == [("insert", 2, 1)]
+
+    def test_a_clock_in_inserts_only(self, history: History) -> None:
+        history.table("t", "k int, at timestamp")
+        history.marked(
+            ["insert into t values (1, timestamp'2026-01-01 12:00:00'), (2, timestamp'2999-01-01 12:00:00')"]
+        )
+        query = "select k, current_date() > cast(at as date) as past from t where at < now() + interval '1' hour"
+        found = changes(history.session, query, history.points[0], format="append_only")
+        assert [tuple(row)[:2] for row in found.collect()] == [(1, True)]
 
     def test_user_functions_of_sql_and_python(self, history: History) -> None:
         history.table("t", "k int, v int")
