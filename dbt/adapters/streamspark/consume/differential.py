@@ -8,8 +8,9 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
-from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges, columns_of
+from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges
 from dbt.adapters.streamspark.consume.changes_model import OWN, ChangesConfig, ChangesModel
+from dbt.adapters.streamspark.consume.columns import columns_of
 from dbt.adapters.streamspark.consume.planner import Consumer, Planner
 from dbt.adapters.streamspark.consume.refresh import Refresh, refresh
 from dbt.adapters.streamspark.streams.stored_query import normal, reopened, version_in
