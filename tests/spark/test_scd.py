@@ -6,13 +6,17 @@ the table must be what the reference makes of all events so far, and in the end 
 
 from __future__ import annotations
 
+import os
 import random
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.consume.changes_applied import changes_applied
@@ -20,6 +24,7 @@ from dbt.adapters.streamspark.consume.columns import columns_of
 from dbt.adapters.streamspark.consume.scd_config import ScdConfig
 from tests.scd_reference import Event, Version, histories
 
+SEEDS = range(int(os.environ.get("SCD_SEEDS", "1")))
 COLUMNS = ("v", "a `b`", "select")
 KEYS = [(number, name) for number in (None, *range(14)) for name in (None, "x")]
 MAPPED = "tblproperties ('delta.columnMapping.mode' = 'name')"
@@ -120,7 +125,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("partial", "config"), CASES, ids=str)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_history_of_events(spark: SparkSession, seed: int, partial: str, config: dict[str, Any]) -> None:
     chance, soft = random.Random(seed), config.get("soft_deletes", False)
     target, anew = (Target(spark, ScdConfig(scd_type=2, **EVENT_CONFIG, **config)) for _ in range(2))
@@ -159,7 +164,7 @@ CURRENT: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("partial", "config"), CURRENT, ids=str)
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_current_rows_of_events(spark: SparkSession, seed: int, partial: str, config: dict[str, Any]) -> None:
     """With soft deletes the target remembers what was deleted, so that nothing that comes late is wrong."""
     chance = random.Random(seed)
@@ -194,3 +199,267 @@ def test_current_rows_without_memory_of_deletes(spark: SparkSession, partial: st
         )
         if number < 4 or not partial:
             assert target.rows(DATA) == by_text(wanted)
+
+
+# the rows of a table, whose old and new images a stream tells
+
+IMAGES = f"id int, v int, changed timestamp, {METADATA}"
+BEGIN = datetime(2026, 1, 1)
+
+
+def moment(version: int, lag: float = 0) -> datetime:
+    return BEGIN + timedelta(seconds=version - lag)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row's key and value, and the commit that wrote it."""
+
+    key: int
+    v: int
+    version: int
+
+
+@dataclass
+class Source:
+    """A table with row ids, changed at random, no two rows of which have one key."""
+
+    chance: random.Random
+    rows: dict[int, Row] = field(default_factory=dict)
+    gone: dict[int, Row] = field(default_factory=dict)
+    deleted: dict[int, int] = field(default_factory=dict)
+    came: dict[int, int] = field(default_factory=dict)
+    newest: dict[int, int] = field(default_factory=dict)
+    version: int = 0
+    ids: int = 0
+
+    def commit(self) -> None:
+        self.version += 1
+        for row_id in self.chance.sample(sorted(self.rows), len(self.rows) // 3):
+            self.chance.choice((self._delete, self._update, self._update, self._move))(row_id)
+        for key in self.chance.sample(self._free(), min(3, len(self._free()))):
+            self._insert(Row(key, self.chance.choice((1, 2)), self.version))
+        for row_id, row in list(self.gone.items()):
+            if row.key in self._free() and self.newest[row.key] == row.version and self.deleted[row_id] < self.version:
+                self._insert(self.gone.pop(row_id))  # as it was
+
+    def _free(self) -> list[int]:
+        return sorted(set(range(24)) - {row.key for row in self.rows.values()})
+
+    def _insert(self, row: Row) -> None:
+        self.ids += 1
+        self.came[self.ids] = self.version
+        self._write(self.ids, row)
+
+    def _write(self, row_id: int, row: Row) -> None:
+        self.rows[row_id] = row
+        self.newest[row.key] = row.version
+
+    def _delete(self, row_id: int) -> None:
+        self.gone[row_id] = self.rows.pop(row_id)
+        self.deleted[row_id] = self.version
+
+    def _update(self, row_id: int) -> None:
+        self._write(row_id, Row(self.rows[row_id].key, self.chance.choice((1, 2)), self.version))
+
+    def _move(self, row_id: int) -> None:
+        """A key that is free; or this row and the next change their keys."""
+        other = next((one for one in self.rows if one > row_id), None)
+        if other is None or self.chance.random() < 0.5:
+            new = [self.chance.choice(self._free() or [self.rows[row_id].key])]
+        else:
+            new = [self.rows[other].key, self.rows[row_id].key]
+        for one, key in zip((row_id, other), new, strict=False):
+            self._write(one, Row(key, self.rows[one].v, self.version))
+
+
+def images(before: dict[int, Row], source: Source) -> list[tuple[Any, ...]]:
+    """What a stream tells of the changes since `before`: at most one of each row."""
+    found = []
+    for row_id in sorted({*before, *source.rows}):
+        old, new = before.get(row_id), source.rows.get(row_id)
+        if old == new:
+            continue
+        kinds = ("update_preimage", "update_postimage") if old and new else ("delete", "insert")
+        version = max(new.version, source.came[row_id]) if new else source.deleted[row_id]
+        for kind, row in zip(kinds, (old, new), strict=True):
+            if row is not None:
+                written = moment(row.version, 0.5)
+                found.append((row.key, row.v, written, kind, version, moment(version), str(row_id)))
+    return found
+
+
+@dataclass
+class Past:
+    """The versions of each key: its value, from and to."""
+
+    versions: dict[int, list[list[Any]]] = field(default_factory=lambda: defaultdict(list))
+
+    def is_told(self, rows: list[tuple[Any, ...]], own_order: bool) -> None:
+        """A key that a new image has is there; from an old image on, until then, it was not."""
+        for key in {row[0] for row in rows}:
+            new = [row for row in rows if row[0] == key and row[3] in ("insert", "update_postimage")]
+            old = [row for row in rows if row[0] == key and row not in new]
+            if old and (not new or (own_order and old[0][4] < new[0][4])):
+                self._ends(key, old[0][5])
+            for row in new:
+                self._begins(key, row[1], row[5] if own_order else row[2])
+
+    def _ends(self, key: int, when: datetime) -> None:
+        self.versions[key][-1][2] = when
+
+    def _begins(self, key: int, v: int, when: datetime) -> None:
+        last = self.versions[key][-1] if self.versions[key] else [None, None, BEGIN]
+        if last[1] == when:  # the same row once more
+            last[0], last[2] = v, None
+        elif last[2] is None and last[0] == v:
+            return
+        else:
+            last[2] = when if last[2] is None else min(last[2], when)
+            self.versions[key].append([v, when, None])
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        return by_text((key, *version) for key, versions in self.versions.items() for version in versions)
+
+
+@pytest.mark.parametrize("own_order", [True, False])
+def test_history_of_a_table(spark: SparkSession, own_order: bool) -> None:
+    """Keys that change, swap and come back. Ordered by its commits, or by a column, which says not when a row is gone."""
+    order = {} if own_order else {"sequence_by": "changed"}
+    target = Target(spark, ScdConfig(("id",), scd_type=2, except_columns=("changed",), **order))
+    source, past = Source(random.Random(3)), Past()
+    for _ in range(6):
+        before = dict(source.rows)
+        for _ in range(3):
+            source.commit()
+        rows = images(before, source)
+        past.is_told(rows, own_order)
+        target.apply(rows, IMAGES)
+        assert target.rows("id, v, valid_from, valid_to") == past.rows()
+
+
+@pytest.mark.parametrize("config", [{"except_columns": ("changed",)}, {"sequence_by": "changed"}], ids=str)
+def test_current_rows_of_a_table(spark: SparkSession, config: dict[str, Any]) -> None:
+    target = Target(spark, ScdConfig(("id",), **config))
+    source = Source(random.Random(4))
+    for _ in range(5):
+        before = dict(source.rows)
+        for _ in range(3):
+            source.commit()
+        target.apply(images(before, source), IMAGES)
+        assert target.rows("id, v") == by_text((row.key, row.v) for row in source.rows.values())
+
+
+@pytest.mark.parametrize("scd_type", [1, 2])
+def test_a_redo_log(spark: SparkSession, scd_type: int) -> None:
+    """Every change of every commit, several of one key in a run: the commits order them."""
+    target = Target(spark, ScdConfig(("id",), scd_type=scd_type, except_columns=("changed",), sequence_by="_commit_version"))
+    source, past = Source(random.Random(5)), Past()
+    for _ in range(3):
+        log = []
+        for _ in range(4):
+            before = dict(source.rows)
+            source.commit()
+            told_now = images(before, source)
+            past.is_told([(*row[:2], row[2], row[3], row[4], row[4], row[6]) for row in told_now], own_order=True)
+            log += told_now
+        target.apply(log, IMAGES)
+        if scd_type == 1:
+            assert target.rows("id, v") == by_text((row.key, row.v) for row in source.rows.values())
+        else:
+            assert target.rows("id, v, valid_from, valid_to") == past.rows()
+
+
+# single rules
+
+ROWS = f"id int, v string, ts int, op string, {METADATA}"
+
+
+def event(id_: int | None, v: str | None, ts: int | None, op: str = "U", version: int = 1) -> tuple[Any, ...]:
+    return (id_, v, ts, op, "insert", version, moment(version), f"{id_}-{ts}-{version}")
+
+
+def test_truncates(spark: SparkSession) -> None:
+    """All that is older goes, whether its key comes again or not."""
+    target = Target(spark, ScdConfig(("id",), sequence_by="ts", apply_as_truncates="op = 'T'", except_columns=("op",)))
+    target.apply([event(1, "a", 1), event(2, "b", 2), event(3, "c", 9)], ROWS)
+    target.apply([event(None, None, 5, "T"), event(2, "late", 4), event(4, "d", 5), event(4, "late", 3)], ROWS)
+    assert target.rows("id, v") == [(3, "c"), (4, "d")]
+    target.apply([event(5, "e", 20), event(None, None, 30, "T"), event(None, None, 25, "T")], ROWS)
+    assert target.rows() == []
+
+
+def test_truncates_by_commit(spark: SparkSession) -> None:
+    target = Target(spark, ScdConfig(("id",), apply_as_truncates="op = 'T'"))
+    target.apply([event(1, "a", 1, version=1), event(2, "b", 1, version=3), event(None, None, 1, "T", version=2)], ROWS)
+    assert target.rows("id, v") == [(2, "b")]
+    target.apply([event(None, None, 1, "T", version=5), event(7, "g", 1, version=6), event(8, "h", 1, version=4)], ROWS)
+    assert target.rows("id, v") == [(7, "g")]
+
+
+def test_several_events_of_a_key_are_ordered_by_their_commits(spark: SparkSession) -> None:
+    target = Target(spark, ScdConfig(("id",), apply_as_deletes="op = 'D'"))
+    target.apply([event(1, "b", 1, version=2), event(1, "a", 1, version=1), event(2, "x", 1, version=1)], ROWS)
+    target.apply([event(2, None, 1, "D", version=4), event(2, "y", 1, version=3), event(3, None, 1, "D", 3)], ROWS)
+    assert target.rows("id, v") == [(1, "b")]
+
+
+@pytest.mark.parametrize("scd_type", [1, 2])
+def test_two_truths_at_one_place_are_an_error(spark: SparkSession, scd_type: int) -> None:
+    """In one change set, and one of them in the target; what comes twice as it was is none."""
+    target = Target(spark, ScdConfig(("id",), scd_type=scd_type, sequence_by="ts", apply_as_deletes="op = 'D'"))
+    target.apply([event(1, "a", 1), event(1, "a", 1, version=2)], ROWS)
+    said = r"model.t.m: two different changes of one unique_key \(id\) at one place of its order \(ts\): .*\"id\":1.*sequence_by"
+    before = target.rows()
+    for wrong in ([event(1, "b", 2), event(1, "c", 2)], [event(1, "b", 1)], [event(1, None, 1, "D")]):
+        with pytest.raises(PySparkException, match=said):
+            target.apply(wrong, ROWS)
+    target.apply([event(1, "a", 1, version=3)], ROWS)
+    assert target.rows() == before
+
+
+def test_a_row_without_a_place_is_an_error(spark: SparkSession) -> None:
+    target = Target(spark, ScdConfig(("id",), scd_type=2, sequence_by="ts"))
+    with pytest.raises(PySparkException, match=r"model.t.m: sequence_by \(ts\) is NULL.*\"id\":7"):
+        target.apply([event(7, "a", None)], ROWS)
+
+
+def test_what_stays_as_it_is_is_not_written(spark: SparkSession) -> None:
+    target = Target(spark, ScdConfig(("id",), scd_type=2, sequence_by="ts", apply_as_deletes="op = 'D'"))
+    target.apply([event(key, "a", 1) for key in range(9)], ROWS)
+    target.apply([event(1, "b", 5), event(1, "c", 3), event(2, "a", 1)], ROWS)
+    metrics = spark.sql(f"describe history {target.table} limit 1").head()["operationMetrics"]
+    counts = [metrics[f"numTargetRows{kind}"] for kind in ("Updated", "Inserted", "Deleted")]
+    assert counts == ["1", "2", "0"]
+
+
+def test_values_of_every_type_are_remembered(spark: SparkSession) -> None:
+    """What a row's columns do not tell is kept as JSON: nothing may be lost on the way there and back."""
+    target = Target(
+        spark, ScdConfig(("id",), scd_type=2, sequence_by="ts", track_history_columns=("v",), except_columns=("op",))
+    )
+    values = {
+        "d": "cast('1234567890123456789012345678.0123456789' as decimal(38,10))", "f": "double('NaN')", "g": "float(0.1)",
+        "t": "timestamp '2026-01-31 12:00:00.123456'", "n": "timestamp_ntz '1850-01-31 12:00:00.000001'",
+        "b": "x'00ff'", "y": "date '1500-01-01'", "m": "map('a', 1, 'b', null)", "s": "named_struct('x y', array(1, null))",
+        "l": "9223372036854775807L", "q": "'a\\\\n\"ü'", "z": "cast(null as boolean)",
+    }  # fmt: skip
+    columns = ", ".join(f"{sql} as `{name}`" for name, sql in values.items())
+    odd = f"select id, 'a' as v, ts, op, {columns}, _change_type, _commit_version, _commit_timestamp, _row_id from {{}}"
+
+    def rows(*events: tuple[Any, ...]) -> None:
+        spark.createDataFrame(list(events), ROWS).createOrReplaceTempView("plain")
+        frame = spark.sql(odd.format("plain"))
+        frame.createOrReplaceTempView(target.view)
+        sql = changes_applied("model.t.m", target.view, columns_of(frame.schema), target.config)
+        statement = sql.merge(target.table, list(columns_of(spark.table(target.table).schema))) if target.made else None
+        spark.sql("create schema if not exists scd")
+        spark.sql(statement or f"create table {target.table} using delta {MAPPED} as {sql.upserts()}")
+        target.made = True
+
+    rows(event(1, "a", 1), event(1, "a", 3))  # one version, of which the first event is remembered
+    assert "2026-01-31 12:00:00.123456" in target.rows("__history")[0][0]
+    spark.sql(f"update {target.table} set l = 0, q = '', d = 0, t = null, n = null, b = null, s = null, m = null, f = 0")
+    rows(event(1, "a", 2))
+    same = " and ".join(f"`{name}` <=> {sql}" for name, sql in values.items() if name != "m")
+    assert target.rows(f"ts, to_json(m), {same}") == [(3, '{"a":1,"b":null}', True)]
