@@ -36,8 +36,8 @@ class TestHistoryOfATable:
     """A standard stream: inserts, updates, deletes, keys that change, a table made again."""
 
     prepare = (
-        f"create table {{raw}}.people (`key id` int, name string, updated timestamp) using delta "
-        f"tblproperties ('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'name')",
+        "create table {raw}.people (`key id` int, name string, updated timestamp) using delta "
+        "tblproperties ('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'name')",
         "insert into {raw}.people values (1, 'a', timestamp'2026-01-01'), (2, 'b', timestamp'2026-01-02'), (null, 'c', "
         "timestamp'2026-01-03')",
         "create table {raw}.facts (id int, v string) using delta",
