@@ -12,7 +12,7 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True)
 class Event:
-    """`values` None: a delete. `given` None: all of them."""
+    """`values` None: a delete. `given`: the columns that it sets, None: all of them."""
 
     key: Any
     seq: Any
@@ -43,10 +43,8 @@ class Key:
             self.deleted(event.seq)
             return
         before, given = self.alive, event.given
-        if before is None or given is None:
-            after = dict(event.values)
-        else:
-            after = {name: event.values[name] if name in given else before[name] for name in before}
+        kept = before or self.nothing
+        after = {name: kept[name] if given is not None and name not in given else event.values[name] for name in kept}
         if before is not None and all(before[name] == after[name] for name in self.tracked):
             self.versions[-1].values = after
         else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dbt.adapters.streamspark.consume import memory
 from dbt.adapters.streamspark.consume.columns import Column
 from dbt.adapters.streamspark.consume.key_events import key_events
-from dbt.adapters.streamspark.consume.key_states import KeyStates, gives
+from dbt.adapters.streamspark.consume.key_states import KeyStates
 from dbt.adapters.streamspark.consume.merge_rows import MergeRows
 from dbt.adapters.streamspark.consume.scd import MEMORY, SEQUENCE, Scd
 
@@ -61,9 +61,10 @@ class CurrentRows:
         after = _AFTER.format(states.order)
         last = [f"count_if(up) {after} = 0"]
         if scd.config.partial:
-            last += [f"({gives(column)} and count_if({gives(column)}) {after} = 0)" for column in scd.values]
+            given = [states.gives(column) for column in scd.values]
+            last += [f"({gives} and count_if({gives}) {after} = 0)" for gives in given]
         return (
-            "(select *, if(up, epoch = newest and last, epoch + 1 >= coalesce(newest, deletes)) as kept from "
-            f"(select *, {' or '.join(last)} as last, max(if(up, epoch, null)) over (partition by key) as newest, "
-            f"count_if(not up) over (partition by key) as deletes from {states.sql()}))"
+            "(select *, if(up, epoch = newest and last, epoch + 1 >= coalesce(newest, 0)) as kept from "
+            f"(select *, {' or '.join(last)} as last, max(if(up, epoch, null)) over (partition by key) as newest "
+            f"from {states.sql()}))"
         )

@@ -28,16 +28,15 @@ def held_events(scd: Scd, target: str, keys: str, cut: str | None) -> str:
 
 def _touched(scd: Scd, target: str, keys: str, cut: str | None) -> str:
     """The target's rows, aliased t, and for a history where each one's next version begins."""
-    source = f"{target} as t"
-    if scd.config.history:
-        start = quoted(scd.config.valid_from)
-        same = ", ".join(key.of("v") for key in scd.stored_keys)
-        after = f"lead(v.{start}) over (partition by {same} order by v.{start}) as {_NEXT}"
-        source = f"(select v.*, {after} from {target} as v) as t"
     on = " and ".join(f"{key.of('t')} <=> {key.of('c.key')}" for key in scd.stored_keys)
-    if cut is None:
-        return f"{source} join {keys} as c on {on}"
-    return f"{source} left join {keys} as c on {on} cross join {cut} as u where c.hit or u.cut is not null"
+    if cut is not None:
+        return f"{target} as t left join {keys} as c on {on} cross join {cut} as u where c.hit or u.cut is not null"
+    rows = f"{target} as t join {keys} as c on {on}"
+    if not scd.config.history:
+        return rows
+    same, start = ", ".join(key.of("t") for key in scd.stored_keys), f"t.{quoted(scd.config.valid_from)}"
+    # after the join, lest the whole target be sorted
+    return f"(select t.*, lead({start}) over (partition by {same} order by {start}) as {_NEXT} from {rows}) as t"
 
 
 def _key(scd: Scd) -> str:

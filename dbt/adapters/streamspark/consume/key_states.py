@@ -31,13 +31,19 @@ class KeyStates:
         return f"(select *, {self._state()} as state from (select *, {first} from {epochs}))"
 
     def _state(self) -> str:
-        """The last that was said of each column since the key was last deleted; the first row is taken whole."""
+        """The last that was said of each column since the key was last deleted."""
         if not self.scd.config.partial:
             return self._last("if(up, data, null)")
         keys = {key.name for key in self.scd.stored_keys}
         # boxed, as a value that may be NULL is a value all the same
-        boxes = {c.name: f"if({gives(c)}, named_struct('x', {c.of('data')}), null)" for c in self.scd.data}
+        boxes = {c.name: f"if({self.gives(c)}, named_struct('x', {c.of('data')}), null)" for c in self.scd.data}
         return struct((c, c.of("key") if c.name in keys else f"{self._last(boxes[c.name])}.x") for c in self.scd.data)
+
+    def gives(self, column: Column) -> str:
+        """SQL over an event: whether it sets the column. What is never updated comes with the key's first row."""
+        listed = self.scd.config.columns_to_update
+        first = "first or " if listed and not isinstance(listed, str) else ""
+        return f"(up and ({first}given is null or array_contains(given, {literal(column.name.lower())})))"
 
     def _last(self, value: str) -> str:
         so_far = f"partition by key, epoch order by {self.order} rows between unbounded preceding and current row"
@@ -81,8 +87,3 @@ class KeyStates:
         )
         at = "to_json(struct(key, seq))"
         return f"cast(raise_error(concat({literal(said)}, {at}, {literal(help_)})) as boolean)"
-
-
-def gives(column: Column) -> str:
-    """SQL over an event with `first`: whether it sets the column."""
-    return f"(up and (first or given is null or array_contains(given, {literal(column.name.lower())})))"
