@@ -164,12 +164,15 @@ class TestEvents:
 
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
-        config = "unique_key='id', sequence_by='ts', apply_as_deletes=\"op = 'D'\", except_columns=['op', 'ts']"
+        order = "unique_key='id', sequence_by='ts', apply_as_deletes=\"op = 'D'\""
+        config = f"{order}, except_columns=['op', 'ts']"
         return {
             "sources.yml": SOURCES,
             "landing_stream.sql": stream("landing", "mode='append_only'"),
             "history.sql": applied("landing_stream", f"{config}, scd_type=2"),
-            "by_name.sql": applied("landing_stream", f"{config}, scd_type=2, track_history_columns=['name']"),
+            "by_name.sql": applied(
+                "landing_stream", f"{order}, columns=['name', 'city'], scd_type=2, track_history_columns=['name']"
+            ),
             "partial.sql": applied("landing_stream", f"{config}, ignore_null_updates=true"),
             "current.sql": applied("landing_stream", config),
             "soft.sql": applied("landing_stream", f"{config}, soft_deletes=true"),

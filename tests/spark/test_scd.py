@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -22,6 +23,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.consume.changes_applied import changes_applied
 from dbt.adapters.streamspark.consume.columns import columns_of
 from dbt.adapters.streamspark.consume.scd_config import ScdConfig
+from tests.consuming import Model, make_source, path_table
 from tests.scd_reference import Event, Version, histories
 
 SEEDS = range(int(os.environ.get("SCD_SEEDS", "1")))
@@ -33,6 +35,7 @@ PLAIN = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "3",
 }
 METADATA = "_change_type string, _commit_version bigint, _commit_timestamp timestamp, _row_id string"
 
@@ -489,3 +492,25 @@ def test_values_of_every_type_are_remembered(session: SparkSession) -> None:
     rows(event(1, "a", 2))
     same = " and ".join(f"`{name}` <=> {sql}" for name, sql in values.items() if name != "m")
     assert target.rows(f"ts, to_json(m), {same}") == [(3, '{"a":1,"b":null}', True)]
+
+
+def test_another_run_that_was_first(session: SparkSession, tmp_path: Path) -> None:
+    """The statement is planned again from the new offset, and reads the target's history again."""
+    source = make_source(session, path_table(tmp_path, "source"), "values (1, 'a'), (2, 'b')")
+    model = Model(session, path_table(tmp_path, "target"), {"s": source})
+    plan = model.plan()
+    columns = columns_of(session.table(plan.reads[0].sql).schema)
+    sql = changes_applied("model.t.m", "{s}", columns, ScdConfig(("id",), scd_type=2))
+    model.run("create or replace table {target} using delta as " + sql.upserts(), plan)
+    merge = sql.merge("{target}", list(columns_of(session.sql(f"select * from {model.target}").schema)))
+    session.sql(f"update {source} set v = 'A' where id = 1")
+    slow = model.plan()
+    session.sql(f"update {source} set v = 'B' where id = 2")
+    model.run(merge)
+    session.sql(f"delete from {source} where id = 1")
+    outcome = model.run(merge, slow)
+    assert (outcome.tries, outcome.consumption.n) == (2, 3)
+    found = session.sql(f"select id, v, is_current, valid_to is null from {model.target}").collect()
+    assert by_text(tuple(row) for row in found) == [
+        (1, "A", False, False), (1, "a", False, False), (2, "B", True, True), (2, "b", False, False),
+    ]  # fmt: skip

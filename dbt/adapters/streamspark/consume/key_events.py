@@ -121,8 +121,8 @@ class Images:
     def _gone_at(self) -> str:
         """A row that is gone does not say when; its commit does, where that is comparable with the order."""
         scd = self.scd
-        timed = scd.dialect is DIALECTS["delta"] and TIME in scd.named and scd.sequence_type.startswith("timestamp")
-        if scd.late and timed:
+        timed = scd.dialect is DIALECTS["delta"] and TIME in scd.named
+        if scd.late and timed and scd.sequence_type in ("timestamp", "timestamp_ntz", "date"):
             return f"greatest({self._seq()}, cast({TIME} as {scd.sequence_type}))"
         return self._seq()
 
