@@ -83,17 +83,19 @@ class Images:
         return f"(select max({self._seq()}) as cut from {self.scd.source} where {self._truncates()})"
 
     def _images(self) -> str:
-        """The change rows in our words: `commit` and `row_id`, which tell the images of a key apart, are NULL unless
-        both are known."""
+        """The change rows in our words. `commit` orders the images of a key if it is also known which row each is
+        of, or if the model says that commits do."""
         scd = self.scd
-        known = scd.dialect is DIALECTS["delta"] and VERSION in scd.named and ROW_ID in scd.named
+        rows = ROW_ID in scd.named
+        ordered = rows or (scd.config.sequence_by is not None and not scd.late)
+        known = ordered and scd.dialect is DIALECTS["delta"] and VERSION in scd.named
         columns = {
             "key": struct((column, scd.value(column)) for column in scd.stored_keys),
             "seq": self._seq(),
             "is_new": _true(scd.dialect.upsert),
             "up": f"{_true(scd.dialect.upsert)} and not {self._deletes()}",
             "commit": VERSION if known else "cast(null as bigint)",
-            "row_id": f"cast({ROW_ID if known else 'null'} as string)",
+            "row_id": f"cast({ROW_ID if known and rows else 'null'} as string)",
             "gone_at": self._gone_at(),
             "given": self._given(),
             "data": struct((column, scd.value(column)) for column in scd.data),
