@@ -36,6 +36,7 @@ def expected(rounds: list[date]) -> dict[str, str]:
         "flight_changes": _every_change(rounds),
         "flights_current": history.flights_at(day),
         "planes_current": history.planes_at(day),
+        "planes_history": _planes_history(rounds),
         "flight_status": _status(rounds),
         "day_summary": _day_summary(day),
         "month_to_date": _months(day),
@@ -84,6 +85,13 @@ def _status(rounds: list[date]) -> str:
         "union all select flight_date, carrier, flight, origin, dest, 'cancelled' from archive_flights "
         f"where dep_time is null and flight_date in ({seen})"
     )
+
+
+def _planes_history(rounds: list[date]) -> str:
+    """The register at the close of each round; a plane is as it was until it flew again."""
+    seen = " union ".join(history.planes_at(day) for day in rounds)
+    again = "lead(last_flown) over (partition by tailnum order by last_flown)"
+    return f"select *, last_flown as valid_from, {again} as valid_to, {again} is null as is_current from ({seen})"
 
 
 def _day_summary(day: date) -> str:

@@ -282,7 +282,7 @@ class TestOrdinaryModels:
             "two_commits.sql": consumer("delete+insert", one, "unique_key='id'"),
             "keyless.sql": consumer("apply_changes", one),
             "typeless.sql": consumer("apply_changes", one, "unique_key='id'"),
-            "history.sql": consumer("apply_changes", one, "unique_key='id', scd_type=2"),
+            "history.sql": consumer("apply_changes", one, "unique_key='id', scd_type=3"),
             "no_predicate.sql": consumer("replace_where", one),
             "parquet.sql": consumer("merge", one, "unique_key='id', file_format='parquet'"),
         }
@@ -294,7 +294,7 @@ class TestOrdinaryModels:
             "two_commits": "takes two commits",
             "keyless": "needs a unique_key",
             "typeless": "no change type column",
-            "history": "scd_type = 2 comes later",
+            "history": "scd_type = 3 is not known. Allowed: 1, 2",
             "no_predicate": "needs the config replace_where",
             "parquet": "needs file_format delta or iceberg or hudi",
         }.items():

@@ -23,13 +23,15 @@ from dbt.adapters.streamspark.changes.change_query import ChangeQuery
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.interval import TRACKING
 from dbt.adapters.streamspark.connections import StreamsparkResponse, say
-from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges, Column, columns_of
+from dbt.adapters.streamspark.consume.changes_applied import Applied, changes_applied
 from dbt.adapters.streamspark.consume.changes_model import ChangesConfig, ChangesModel, ChangesPlan
+from dbt.adapters.streamspark.consume.columns import Column, columns_of
 from dbt.adapters.streamspark.consume.commit import commit
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.differential import DifferentialConfig, DifferentialModel, DifferentialPlan
 from dbt.adapters.streamspark.consume.keep_alive import keep_alive
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner, Stream
+from dbt.adapters.streamspark.consume.scd_config import ScdConfig
 from dbt.adapters.streamspark.errors import ConsumptionRefused
 from dbt.adapters.streamspark.literals import literal
 from dbt.adapters.streamspark.report import committed, explained, left_out, nothing_new
@@ -46,6 +48,7 @@ from dbt.adapters.streamspark.streams.consumers import consumer_name, consumes
 from dbt.adapters.streamspark.streams.definition import from_properties
 from dbt.adapters.streamspark.streams.lifecycle import StreamModel
 from dbt.adapters.streamspark.streams.retention import FILE_RETENTION, LOG_RETENTION
+from dbt.adapters.streamspark.streams.scd_config import parse_scd_config
 from dbt.adapters.streamspark.streams.stream_change import StreamChange
 
 # what --empty and --sample make of a ref: a stream reads nothing when it is made, so it is made as always
@@ -316,11 +319,17 @@ class StreamMethods(metaclass=AdapterMeta):
         self.restore_confs()
 
     @available.parse_none
-    def apply_changes(self, model: Mapping[str, Any], source: str, unique_key: Any) -> ApplyChanges:
-        """The SQL of apply_changes over the model's rows in the relation `source`."""
-        keys = (unique_key,) if isinstance(unique_key, str) else tuple(unique_key or ())
+    def check_apply_changes(self, model: Mapping[str, Any]) -> None:
+        """Raises what is wrong with the configuration of a model of apply_changes."""
         with self._errors(model["unique_id"]):
-            return ApplyChanges(model["unique_id"], source, tuple(self.columns_of(source)), keys)
+            parse_scd_config(model["config"], model["unique_id"])
+
+    @available.parse_none
+    def apply_changes(self, model: Mapping[str, Any], source: str) -> Applied:
+        """The SQL of apply_changes over the model's rows in the relation `source`."""
+        with self._errors(model["unique_id"]):
+            config = ScdConfig(**parse_scd_config(model["config"], model["unique_id"]))
+            return changes_applied(model["unique_id"], source, tuple(self.columns_of(source)), config)
 
     def valid_incremental_strategies(self) -> list[str]:
         """dbt appends to the list that it gets."""

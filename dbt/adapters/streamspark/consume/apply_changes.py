@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pyspark.sql.types import StructType
-
-from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS, Dialect
 from dbt.adapters.streamspark.changes.projection import quoted
-from dbt.adapters.streamspark.errors import ConsumptionRefused
+from dbt.adapters.streamspark.consume.columns import Column, struct
+from dbt.adapters.streamspark.consume.selection import Selection
 from dbt.adapters.streamspark.literals import literal
 
 UPSERT = "__streamspark_upsert"
@@ -24,72 +22,10 @@ IMAGES = "__streamspark_images"
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column of the model's SELECT or of the target: name and Spark SQL type."""
+class ApplyChanges(Selection):
+    """`from_target`: the changes start from just what the target holds, so that a new key must not be there."""
 
-    name: str
-    type: str
-
-    @property
-    def quoted(self) -> str:
-        return quoted(self.name)
-
-    @property
-    def comparable(self) -> bool:
-        """Maps have no equality in Spark."""
-        return "map<" not in self.type.lower() and "variant" not in self.type.lower()
-
-
-def columns_of(schema: StructType) -> tuple[Column, ...]:
-    """Name and type of each column, in order, whatever characters the names hold."""
-    return tuple(Column(field.name, field.dataType.simpleString()) for field in schema.fields)
-
-
-@dataclass(frozen=True)
-class ApplyChanges:
-    """One model's change set: `columns` of its SELECT, `source` the relation that holds it (SQL), `unique_key`.
-    `from_target`: the changes start from just what the target holds, so that a new key must not be there.
-
-    Raises ConsumptionRefused when the SELECT lacks the key or tells no change types.
-    """
-
-    model: str
-    source: str
-    columns: tuple[Column, ...]
-    unique_key: tuple[str, ...]
     from_target: bool = False
-
-    def __post_init__(self) -> None:
-        if not self.unique_key:
-            raise self._refused("apply_changes needs a unique_key: the columns that tell rows apart")
-        missing = [key for key in self.unique_key if key.lower() not in self._names]
-        if missing:
-            raise self._refused(f"its unique_key has {', '.join(missing)}, which its SELECT has not")
-        _ = self.dialect
-
-    @property
-    def _names(self) -> dict[str, Column]:
-        return {column.name.lower(): column for column in self.columns}
-
-    @property
-    def dialect(self) -> Dialect:
-        """Known by its change type column, which comes first in each."""
-        found = [d for d in DIALECTS.values() if d.columns[0][0].lower() in self._names]
-        if len(found) == 1:
-            return found[0]
-        types = ", ".join(d.columns[0][0] for d in DIALECTS.values())
-        what = "several change type columns" if found else "no change type column"
-        raise self._refused(f"its SELECT has {what}; apply_changes needs one of {types}, as the stream gives it")
-
-    @property
-    def keys(self) -> list[Column]:
-        return [self._names[key.lower()] for key in self.unique_key]
-
-    @property
-    def data(self) -> list[Column]:
-        """What goes into the target: all but the metadata columns."""
-        metadata = {name.lower() for name in self.dialect.names}
-        return [column for column in self.columns if column.name.lower() not in metadata]
 
     def one_row_per_key(self) -> str:
         """A relation of UPSERT (boolean), KEY (struct of the key), ROW and OLD (structs of the data: the new image,
@@ -157,10 +93,6 @@ class ApplyChanges:
         columns = ", ".join(f"{ROW}.{quoted(c.name)} as {quoted(c.name)}" for c in self.data)
         return f"select {columns} from {self.one_row_per_key()} where {UPSERT}"
 
-    def _refused(self, why: str) -> ConsumptionRefused:
-        return ConsumptionRefused(f"{self.model}: {why}.")
-
 
 def _struct(columns: Sequence[Column]) -> str:
-    pairs = ", ".join(f"{literal(column.name)}, {quoted(column.name)}" for column in columns)
-    return f"named_struct({pairs})"
+    return struct((column, column.quoted) for column in columns)

@@ -14,8 +14,9 @@ from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.group_changes import group_changes
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.consume.additive_merge import additive_merge
-from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges, Column, columns_of
+from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges
 from dbt.adapters.streamspark.consume.changes_model import OWN, ChangesConfig, ChangesModel
+from dbt.adapters.streamspark.consume.columns import Column, columns_of
 from dbt.adapters.streamspark.consume.planner import Consumer, Planner
 from dbt.adapters.streamspark.consume.refresh import Refresh, refresh
 from dbt.adapters.streamspark.streams.stored_query import normal, reopened, stored, version_in

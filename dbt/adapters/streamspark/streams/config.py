@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, TypeAlias
+from typing import Any
 
 from dbt.adapters.streamspark.changes.changes import QUERY_MODES
 from dbt.adapters.streamspark.changes.formats import FORMATS
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.changes.read import MODES
 from dbt.adapters.streamspark.errors import InvalidStreamConfig
+from dbt.adapters.streamspark.streams.config_checks import Checks, boolean, checked_config, columns, days, one_of
 
 ON_CONFIGURATION_CHANGE = ("apply", "continue", "fail")
 REFRESHES = ("auto", "incremental", "strict", "full")
 ON_STALE = ("fail",)
-LATER = {"on_stale": ("full_refresh", "rebase")}
+ON_STALE_LATER = ("full_refresh", "rebase")
 POINTS = ("version", "timestamp", "stream")
-DBT_KEYS = frozenset({"on_schema_change", "begin", "meta", "full_refresh", "full-refresh", "file_format"})
-Checks: TypeAlias = "dict[str, Callable[[Any], Any]]"
 
 
 @dataclass(frozen=True)
@@ -59,9 +57,7 @@ def parse_config(raw: Mapping[str, Any], stream: str) -> StreamConfig:
 
     Raises InvalidStreamConfig, which names the key, its value and what is allowed.
     """
-    given = {key: value for key, value in raw.items() if value is not None}
-    _check_keys(given, stream, CHECKS)
-    checked = {key: _checked(stream, key, value, CHECKS) for key, value in given.items() if key in CHECKS}
+    checked = checked_config(raw, f"stream {stream}", CHECKS, "a stream")
     start = _start(stream, checked.pop("at", None), checked.pop("before", None))
     config = StreamConfig(**checked, start=start)
     _check_together(stream, config)
@@ -70,39 +66,12 @@ def parse_config(raw: Mapping[str, Any], stream: str) -> StreamConfig:
 
 def parse_changes_config(raw: Mapping[str, Any], model: str) -> dict[str, Any]:
     """The same of a `changes` model: the keys that are given, checked."""
-    return _given(raw, model, CHANGES_CHECKS, "a changes model")
+    return checked_config(raw, f"stream {model}", CHANGES_CHECKS, "a changes model")
 
 
 def parse_differential_config(raw: Mapping[str, Any], model: str) -> dict[str, Any]:
     """The same of a model with incremental_strategy `differential`."""
-    return _given(raw, model, DIFFERENTIAL_CHECKS, "a differential model")
-
-
-def _given(raw: Mapping[str, Any], model: str, checks: Checks, what: str) -> dict[str, Any]:
-    given = {key: value for key, value in raw.items() if value is not None}
-    _check_keys(given, model, checks, what)
-    return {key: _checked(model, key, value, checks) for key, value in given.items() if key in checks}
-
-
-def _check_keys(given: Mapping[str, Any], stream: str, checks: Checks, what: str = "a stream") -> None:
-    """A key that is all but one of ours is a slip of the pen; other keys are somebody else's."""
-    for key in given:
-        known = key in checks or key in DBT_KEYS
-        close = [] if known else difflib.get_close_matches(key, checks, n=1, cutoff=0.75)
-        if close:
-            raise InvalidStreamConfig(
-                f"stream {stream}: {key} is no configuration of {what}. Did you mean {close[0]}? Allowed: "
-                f"{', '.join(checks)}."
-            )
-
-
-def _checked(stream: str, key: str, value: Any, checks: Checks) -> Any:
-    if value in LATER.get(key, ()):
-        raise InvalidStreamConfig(f"stream {stream}: {key} = {value!r} comes later. Leave {key} out.")
-    try:
-        return checks[key](value)
-    except ValueError as error:
-        raise InvalidStreamConfig(f"stream {stream}: {key} = {value!r} {error}") from error
+    return checked_config(raw, f"stream {model}", DIFFERENTIAL_CHECKS, "a differential model")
 
 
 def _check_together(stream: str, config: StreamConfig) -> None:
@@ -129,43 +98,10 @@ def _start(stream: str, at: tuple[str, Any] | None, before: tuple[str, Any] | No
     return StartPoint("before", *before) if before else NOW
 
 
-def _one_of(allowed: Iterable[str]) -> Callable[[Any], str]:
-    names = tuple(allowed)
-
-    def check(value: Any) -> str:
-        if value in names:
-            return str(value)
-        close = difflib.get_close_matches(str(value), names, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"is not known.{hint} Allowed: {', '.join(names)}.")
-
-    return check
-
-
-def _boolean(value: Any) -> bool:
-    if isinstance(value, bool):
-        return value
-    if str(value).lower() in ("true", "false"):
-        return str(value).lower() == "true"
-    raise ValueError("is neither true nor false.")
-
-
-def _columns(value: Any) -> tuple[str, ...]:
-    names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list | tuple) or not all(isinstance(name, str) and name.strip() for name in names):
-        raise ValueError("is no column name nor a list of column names.")
-    lower = [name.lower() for name in names]
-    if not names:
-        raise ValueError("names no column.")
-    if len(set(lower)) != len(lower):
-        raise ValueError("names a column twice.")
-    return tuple(names)
-
-
-def _days(value: Any) -> int:
-    if isinstance(value, bool) or not str(value).isdigit():
-        raise ValueError("is no whole number of days, 0 or more (0: never extend).")
-    return int(value)
+def _on_stale(value: Any) -> str:
+    if value in ON_STALE_LATER:
+        raise ValueError("comes later. Leave on_stale out.")
+    return one_of(ON_STALE)(value)
 
 
 def _point(value: Any) -> tuple[str, int | str]:
@@ -189,28 +125,28 @@ def _version(value: Any) -> int:
 
 
 CHECKS: Checks = {
-    "mode": _one_of(MODES),
-    "show_initial_rows": _boolean,
+    "mode": one_of(MODES),
+    "show_initial_rows": boolean,
     "at": _point,
     "before": _point,
-    "unique_key": _columns,
-    "metadata_columns": _one_of(DIALECTS),
-    "on_configuration_change": _one_of(ON_CONFIGURATION_CHANGE),
-    "on_stale": _one_of(ON_STALE),
-    "max_data_extension_days": _days,
-    "enable_tracking": _boolean,
+    "unique_key": columns,
+    "metadata_columns": one_of(DIALECTS),
+    "on_configuration_change": one_of(ON_CONFIGURATION_CHANGE),
+    "on_stale": _on_stale,
+    "max_data_extension_days": days,
+    "enable_tracking": boolean,
 }
 CHANGES_CHECKS: Checks = {
-    "format": _one_of(FORMATS),
-    "initial_rows": _boolean,
-    "mode": _one_of(QUERY_MODES),
-    "metadata_columns": _one_of(DIALECTS),
-    "max_data_extension_days": _days,
-    "enable_tracking": _boolean,
+    "format": one_of(FORMATS),
+    "initial_rows": boolean,
+    "mode": one_of(QUERY_MODES),
+    "metadata_columns": one_of(DIALECTS),
+    "max_data_extension_days": days,
+    "enable_tracking": boolean,
 }
 DIFFERENTIAL_CHECKS: Checks = {
-    "unique_key": _columns,
-    "refresh": _one_of(REFRESHES),
-    "max_data_extension_days": _days,
-    "enable_tracking": _boolean,
+    "unique_key": columns,
+    "refresh": one_of(REFRESHES),
+    "max_data_extension_days": days,
+    "enable_tracking": boolean,
 }

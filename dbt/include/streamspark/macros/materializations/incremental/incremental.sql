@@ -41,7 +41,7 @@
   {%- endfor -%}
   {%- if strategy == 'apply_changes' -%}
     {%- set rows = temp_view(target, compiled_code) -%}
-    {%- set changes = adapter.apply_changes(model, rows.relation.render(), config.get('unique_key')) -%}
+    {%- set changes = adapter.apply_changes(model, rows.relation.render()) -%}
     {%- do run_main([rows.sql, create_table_as(False, target, changes.upserts())]) -%}
     {%- do drop_temp_view(rows.relation) -%}
   {%- else -%}
@@ -87,16 +87,15 @@
 {%- endmacro %}
 
 
-{#- on_schema_change; the metadata columns of a stream are no part of what apply_changes writes. -#}
+{#- on_schema_change; apply_changes leaves out the metadata columns of a stream, and adds columns of its own. -#}
 {% macro changed_schema(strategy, rows, target) -%}
   {%- set on_schema_change = incremental_validate_on_schema_change(config.get('on_schema_change'), default='ignore') -%}
   {%- if strategy != 'apply_changes' or on_schema_change == 'ignore' -%}
     {{ return(process_schema_changes(on_schema_change, rows, target)) }}
   {%- endif -%}
-  {%- set changes = adapter.apply_changes(model, rows.render(), config.get('unique_key')) -%}
   {%- set data = make_temp_relation(target, '__dbt_data') -%}
   {%- call statement('create_data_relation') -%}
-    {{ create_table_as(True, data, 'select ' ~ changes.data | map(attribute='quoted') | join(', ') ~ ' from ' ~ rows) }}
+    {{ create_table_as(True, data, adapter.apply_changes(model, rows.render()).upserts()) }}
   {%- endcall -%}
   {%- set columns = process_schema_changes(on_schema_change, data, target) -%}
   {%- do drop_temp_view(data) -%}

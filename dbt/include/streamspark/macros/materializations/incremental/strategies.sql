@@ -50,9 +50,9 @@
 {%- endmacro %}
 
 
-{#- The target is kept equal to what the change rows describe: see consume/apply_changes.py. -#}
+{#- The target is kept equal to what the change rows describe: see consume/changes_applied.py. -#}
 {% macro get_incremental_apply_changes_sql(arg_dict) -%}
-  {%- set changes = adapter.apply_changes(model, arg_dict.temp_relation.render(), arg_dict.unique_key) -%}
+  {%- set changes = adapter.apply_changes(model, arg_dict.temp_relation.render()) -%}
   {{ changes.merge(arg_dict.target_relation.render(), adapter.columns_of(arg_dict.target_relation.render())) }}
 {%- endmacro %}
 

@@ -29,24 +29,10 @@
     ) -%}
   {%- endif -%}
   {%- if strategy == 'apply_changes' -%}
-    {%- do validate_apply_changes() -%}
+    {%- do adapter.check_apply_changes(model) -%}
   {%- endif -%}
   {%- if strategy != 'differential' -%}
     {%- do adapter.get_incremental_strategy_macro(context, strategy) -%}
   {%- endif -%}
   {{ return(strategy) }}
-{%- endmacro %}
-
-
-{% macro validate_apply_changes() -%}
-  {%- if not config.get('unique_key') -%}
-    {%- do exceptions.raise_compiler_error(
-        "incremental_strategy='apply_changes' needs a unique_key: the column, or list of columns, that tells rows apart."
-    ) -%}
-  {%- endif -%}
-  {%- if config.get('scd_type', 1) | string != '1' -%}
-    {%- do exceptions.raise_compiler_error(
-        "scd_type = " ~ config.get('scd_type') ~ " comes later; apply_changes keeps the current state (scd_type 1)."
-    ) -%}
-  {%- endif -%}
 {%- endmacro %}
