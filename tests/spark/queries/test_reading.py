@@ -86,10 +86,10 @@ class TestKeys:
     )  # fmt: skip
     def test_are_literals_that_skip_row_groups(self, wide: History, query: str) -> None:
         found = of_table(of(wide, query), "big")
-        assert found
+        assert any(scan.rows for scan in found)
         for scan in found:
             assert "EqualTo(k,7)" in scan.pushed
-            assert 0 < scan.rows < ROWS / 20
+            assert scan.rows < ROWS / 20
 
     def test_of_a_touched_group(self, wide: History) -> None:
         found = of_table(of(wide, "select k, count(*) n, max(v) v from big group by k", 1, 2), "big")
@@ -112,9 +112,12 @@ class TestColumns:
         ("query", "used"),
         [
             ("select s.name, big.v from s left join big on s.k = big.k", {"k", "v"}),
-            ("select s.k, count(*) n from s join big on s.k = big.k group by s.k", {"k"}),
+            ("select s.k, max(s.name) n from s join big on s.k = big.k group by s.k", {"k"}),
             ("select big.v from big where k not in (select k from s where name = 'm')", {"k", "v"}),
-            ("with b as (select *, upper(w) u from big) select s.k, b.id from s left join b on b.k = s.k", {"k", "id"}),
+            (
+                "with b as (select *, upper(w) u from big) select s.name, b.id from s left join b on b.k = s.k",
+                {"k", "id"},
+            ),
         ],
     )
     def test_only_those_that_the_query_uses(self, wide: History, query: str, used: set[str]) -> None:
@@ -132,7 +135,7 @@ class TestDeltas:
             "select name, count(*) n from s group by name",
             "select k, sum(k) over (partition by name) t from s",
             "select s.name, count(*) n from s join big on s.k = big.k group by s.name",
-            "select big.v from big where k not in (select k from s)",
+            "select big.v from big where k not in (select k from s where name <> 'm')",
             "select a.name, b.k from s a join s b on a.k = b.k",
             "select name, k from s union all select name, k + 1 from s",
             "select name, count(*) n from s where k > (select min(k) from s) group by name",
@@ -159,7 +162,7 @@ def _counting(counter: Any) -> Any:
         counter.add(1)
         return True
 
-    return udf(count, "boolean").asNondeterministic()
+    return udf(count, "boolean", useArrow=False).asNondeterministic()
 
 
 class TestVacuumed:
@@ -172,8 +175,11 @@ class TestVacuumed:
             "update old set v = 3 where k = 1",
         )
         location = wide.session.sql("describe detail old").first()["location"].removeprefix("file:")
-        oldest = min(Path(location).glob("*.parquet"), key=lambda path: path.stat().st_mtime)
-        oldest.unlink()
+        live = {path.rsplit("/", 1)[-1] for path in wide.session.table("old").inputFiles()}
+        gone = [path for path in Path(location).glob("*.parquet") if path.name not in live]
+        assert gone
+        for path in gone:
+            path.unlink()
         yield wide
         wide.run("drop table old")
 

@@ -162,6 +162,16 @@ class TableLog:
             raise
         return parse_commit(version, lines.mkString("\n"), modified)
 
+    def size(self, version: int) -> tuple[int, int] | None:
+        """Files and bytes of the table, by the checksum that Delta writes beside a commit; None where there is none.
+        Delta's own snapshot would look for it in a Spark job."""
+        path = self._path(self._log_path, f"{version:020d}.crc")
+        with self._readable(f"the checksum of version {version}"):
+            if not self._file_system.exists(path):
+                return None
+            known = json.loads(self._store.read(path, self._hadoop_conf).mkString(""))
+        return int(known["numFiles"]), int(known["tableSizeBytes"])
+
     def commits(self, start: int, end: int) -> list[Commit]:
         """The commits of (start, end], oldest first."""
         return [self.commit(version) for version in range(start + 1, end + 1)]

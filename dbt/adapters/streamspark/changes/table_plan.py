@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from dbt.adapters.streamspark.changes.change_plan import TablePlan
 from dbt.adapters.streamspark.changes.differentiate.differentiation import END, START, Differentiation
 from dbt.adapters.streamspark.changes.differentiate.leaves import Leaf
-from dbt.adapters.streamspark.changes.log import Action, TableLog
+from dbt.adapters.streamspark.changes.log import Action
 from dbt.adapters.streamspark.changes.readers.append_only import inserted_files
 
 Size = tuple[int | None, int | None]
 NOTHING: Size = (0, 0)
+UNKNOWN: Size = (None, None)
 
 
 def table_plan(leaf: Leaf, appended: bool = False, looked_up: tuple[Size, Size] = (NOTHING, NOTHING)) -> TablePlan:
@@ -52,19 +52,11 @@ def _bytes(files: Sequence[Action]) -> int:
 def looked_up(d: Differentiation, leaf: Leaf, sql: str | None) -> tuple[Size, Size]:
     """Files and bytes of the table at the start and at the end, where `sql`, which `d` made, reads more of it than what
     changed."""
-    versions = ((START, leaf.interval.start), (END, leaf.interval.end))
-    before, after = (
-        _whole(leaf.interval.log, version) if d.reads(leaf.table, end, sql) and version is not None else NOTHING
-        for end, version in versions
-    )
-    return before, after
+    return _looked_up(d, leaf, START, sql), _looked_up(d, leaf, END, sql)
 
 
-def _whole(log: TableLog, version: int) -> Size:
-    """All of a table, where Delta knows it without a job: it writes both numbers beside each commit."""
-    snapshot = log.snapshot(version)
-    return _known(snapshot.numOfFilesIfKnown()), _known(snapshot.sizeInBytesIfKnown())
-
-
-def _known(option: Any) -> int | None:
-    return int(option.get()) if option.isDefined() else None
+def _looked_up(d: Differentiation, leaf: Leaf, end: bool, sql: str | None) -> Size:
+    version = leaf.interval.end if end else leaf.interval.start
+    if version is None or not d.reads(leaf.table, end, sql):
+        return NOTHING
+    return leaf.interval.log.size(version) or UNKNOWN
