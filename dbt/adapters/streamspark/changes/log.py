@@ -165,7 +165,7 @@ class TableLog:
     def size(self, version: int) -> tuple[int, int] | None:
         """Files and bytes of the table, by the checksum that Delta writes beside a commit; None where there is none.
         Delta's own snapshot would look for it in a Spark job."""
-        path = self._path(self._log_path, f"{version:020d}.crc")
+        path = self._jvm.org.apache.hadoop.fs.Path(self._log_path, f"{version:020d}.crc")
         with self._readable(f"the checksum of version {version}"):
             if not self._file_system.exists(path):
                 return None
