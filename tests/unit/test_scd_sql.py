@@ -1,4 +1,5 @@
-"""The SQL of histories and ordered changes as text, and what it refuses. What it does is in tests/spark/test_scd.py."""
+"""The SQL of histories and ordered changes as text, and what it refuses. What it does is in tests/spark/test_scd.py and
+test_scd_rules.py."""
 
 from __future__ import annotations
 

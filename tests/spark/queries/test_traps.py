@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -18,15 +17,7 @@ from dbt.adapters.streamspark.changes.differentiate.differentiation import Diffe
 from dbt.adapters.streamspark.changes.query.algebra import Operator
 from tests.spark.jobs import jobs_of
 from tests.spark.queries.history import History
-from tests.spark.queries.oracle import check_found, check_interval, of_rows
-from tests.spark.queries.oracle import check_ledger as whole_ledger
-
-
-@pytest.fixture
-def history(spark: SparkSession) -> Iterator[History]:
-    made = History(spark, "query_traps")
-    yield made
-    made.drop()
+from tests.spark.queries.traps import check_ledger, of
 
 
 @pytest.fixture
@@ -37,18 +28,6 @@ def never_whole(monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError(f"all rows of {node}")
 
     monkeypatch.setattr(Differentiation, "whole", whole)
-
-
-def check_ledger(history: History, query: str, points: Sequence[int]) -> None:
-    """Interval after interval; that they compose is for the operators' and the random queries' tests."""
-    whole_ledger(history, query, points, whole=False)
-
-
-def of(history: History, query: str, start: int = 0, end: int = 1) -> list[tuple[Any, ...]]:
-    """(kind, values…) of the changes between two points, sorted; checked by the oracle, too."""
-    rows = changes(history.session, query, history.points[start], history.points[end]).collect()
-    check_found(history, query, start, end, of_rows(rows))
-    return sorted(((row[-4], *row[:-4]) for row in rows), key=repr)
 
 
 class TestOneTable:
@@ -414,67 +393,6 @@ class TestTwoTables:
             assert explain(history.session, query, history.points[0]).fallbacks == expected
 
 
-class TestColumns:
-    def test_a_column_added_in_the_interval(self, history: History) -> None:
-        history.table("t", "k int, v int")
-        history.run("insert into t values (1, 1), (2, 2)")
-        history.marked(["alter table t add column (n string)", "update t set n = 'x' where k = 1"])
-        found = changes(history.session, "select * from t", history.points[0], history.points[1])
-        assert sorted(tuple(row)[3::-1] for row in found.collect()) == [
-            ("update_postimage", "x", 1, 1),
-            ("update_preimage", None, 1, 1),
-        ]
-        grouped = changes(
-            history.session, "select n, count(*) c from t group by n", history.points[0], history.points[1]
-        )
-        assert sorted((row[2], row[0], row[1]) for row in grouped.collect() if row[0]) == [("insert", "x", 1)]
-
-    def test_a_column_renamed_in_the_interval(self, history: History) -> None:
-        history.run(
-            "create table t (k int, v int) using delta tblproperties ('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'name')"
-        )
-        history.tables.append("t")
-        history.run("insert into t values (1, 1), (2, 2)")
-        history.marked(["alter table t rename column v to w", "update t set w = 3 where k = 1"])
-        found = changes(history.session, "select w, count(*) c from t group by w", history.points[0], history.points[1])
-        assert sorted((row["_change_type"], row["w"]) for row in found.collect()) == [("delete", 1), ("insert", 3)]
-
-    def test_fields_with_odd_names(self, history: History) -> None:
-        odd = "struct<`a b`: int, `select`: array<struct<`x``y`: int>>>"
-        history.table("t", "id int, k int")
-        history.run(
-            "alter table t set tblproperties ('delta.columnMapping.mode' = 'name')",
-            f"alter table t add column (s {odd})",
-        )
-        history.run(f"insert into t select 1, 1, cast(struct(1, array(struct(2))) as {odd})")
-        history.marked(
-            [
-                f"insert into t select 2, 1, cast(struct(3, array(struct(4))) as {odd})",
-                "update t set k = 2 where id = 1",
-            ]
-        )
-        for query in (
-            "select id, s from t union all select k, s from t", "select s, count(*) n from t group by s",
-            "select id, s.`a b` x, y.`x``y` z from t lateral view explode(s.`select`) e as y",
-        ):  # fmt: skip
-            check_interval(history, query, 0, 1)
-
-    def test_columns_with_odd_names(self, history: History) -> None:
-        history.run(
-            "create table t (`a b` int, `select` int, `x``y` int, `ü` int, `__id` int, `c1` int) using delta "
-            "tblproperties ('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'name')"
-        )
-        history.tables.append("t")
-        history.run("insert into t values (1, 2, 3, 4, 5, 6), (2, 2, 3, 4, 5, 6)")
-        history.marked(["update t set `a b` = 7, `__id` = 9 where `a b` = 1"])
-        for query in (
-            "select * from t", "select `a b` + 1 as `c 2`, `x``y` from t where `select` = 2", "select `ü`, sum(`__id`) `sum(x)` from t group by `ü`",
-            "select p.`a b`, q.c1, q.`__id` from t p left join t q on p.`a b` = q.`select`", "select `__id`, count(*) n from t group by `__id`",
-            "select c1, row_number() over (partition by `__id` order by `a b`) `r n` from t",
-        ):  # fmt: skip
-            check_interval(history, query, 0, 1)
-
-
 class TestTimeAndFunctions:
     def test_clocks_are_bound_to_each_end(self, history: History) -> None:
         """Only the other table changed: the rows go out of date all the same."""
@@ -554,36 +472,3 @@ def set_time(history: History, table: str, version: int, moment: str) -> None:
 def of_clock(history: History, query: str) -> list[tuple[Any, ...]]:
     frame = changes(history.session, query, history.points[0], history.points[1])
     return sorted((row[-4], *row[:-4]) for row in frame.collect())
-
-
-class TestJobs:
-    @pytest.fixture
-    def three(self, history: History) -> History:
-        for name in ("a", "b", "c"):
-            history.table(name, "k int, v int")
-            history.run(f"insert into {name} values (1, 1), (2, 2)")
-        return history.marked(["insert into a values (3, 3)"])
-
-    @pytest.mark.parametrize(
-        "query",
-        [
-            "select * from b", "select b.k from b join c on b.k = c.k", "select k, count(*) n from b group by k",
-            "select b.k from b full join c using (k)", "select * from b where k not in (select k from c)",
-            "select k, sum(v) over (partition by k) s from b", "select k from b order by k limit 1", "select k from b union select k from c",
-            "select k, (select max(v) from c) m from b", "select * from b pivot (sum(v) for k in (1, 2))",
-        ],
-    )  # fmt: skip
-    def test_a_query_of_unchanged_tables_runs_no_job(self, spark: SparkSession, three: History, query: str) -> None:
-        with jobs_of(spark) as jobs:
-            assert changes(three.session, query, three.points[0], three.points[1]).collect() == []
-        assert jobs.count == 0
-
-    def test_an_update_of_columns_that_the_query_does_not_name(self, three: History) -> None:
-        three.run("update a set v = 100 where k = 1")
-        three.mark()
-        for query in (
-            "select k from a",
-            "select k, count(*) n from a group by k",
-            "select a.k from a left join b using (k)",
-        ):
-            assert of(three, query, 1, 2) == []
