@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -394,7 +395,7 @@ class TestTwoTables:
         check_ledger(history, query, [0, 1, 2])
         history.run("update r set ok = true", "insert into r values (5, 'z', true)")
         history.mark()
-        with pytest.raises(PySparkException, match="CAST_INVALID_INPUT"):
+        with pytest.raises((PySparkException, Py4JError), match="CAST_INVALID_INPUT"):
             of(history, query, 2, 3)
 
     def test_keys_of_two_types_without_ansi(self, history: History) -> None:
