@@ -2,8 +2,7 @@
 
     STREAMSPARK_MUTATION_CASES=60 pytest tests/spark/queries/test_mutations.py -s
 
-prints which random query, of at most so many, found each. Every second fault is tried, for the time that it takes;
-STREAMSPARK_MUTATIONS=all tries all.
+prints which random query, of at most so many, found each.
 """
 
 from __future__ import annotations
@@ -25,7 +24,6 @@ from tests.spark.queries.programs import Program
 from tests.spark.queries.test_property import SEED, made, outcome
 
 CASES = int(os.environ.get("STREAMSPARK_MUTATION_CASES", "0"))
-NAMES = list(MUTATIONS)[:: 1 if os.environ.get("STREAMSPARK_MUTATIONS") == "all" else 2]
 HISTORIES = 2
 Trap = Callable[[History], None]
 
@@ -119,7 +117,7 @@ def in_random_queries(programs: list[Program]) -> str:
     return ""
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MUTATIONS)
 def test_a_fault_is_caught(spark: SparkSession, programs: list[Program], name: str) -> None:
     with applied(name):
         trap = in_trap(spark, name)
