@@ -81,6 +81,11 @@ def of(history: History, query: str, **options: Any) -> list[Any]:
         ),
         ("select * from t join u on t.id = u.id", "the query gives column id twice"),
         ("select id, v, id as ID2, V from t", "the query gives column v twice"),
+        (
+            "select id from t union all by name select id from u",
+            "Spark does not accept the query: .*PARSE_SYNTAX_ERROR",
+        ),
+        ("select id, (select id, w from u) x from t", "Spark does not accept the query: .*SCALAR_SUBQUERY"),
         ("select * from ring", r"views are nested more than 50 deep; is one of them defined by itself\?"),
         ("select id as _row_id from t", r"metadata columns would hide: _row_id\. Give them other names"),
     ],
@@ -181,6 +186,8 @@ def test_append_only_of_what_is_not_monotone(bad: History, query: str, operator:
         ("select v, (select max(w) from u where cast(u.id as string) = t.id) m from t", "a subquery correlated by values of two types"),
         ("select id, stack(2, v, 1) as y from t", "a generator in this place, at line 1"),
         ("select id, x.y from t lateral view inline(array(struct(v))) x as y", "a generator other than explode and posexplode, at line 1"),
+        ("select id, rank() over (partition by v order by sum(id) over (partition by v)) r from t", "a window inside a window, at "),
+        ("select distinct id from t order by id + 1 limit 1", "ORDER BY of what SELECT DISTINCT does not select, at "),
         ("select id from t union all select id from u order by id + 1 limit 1", "ORDER BY of an expression over a set operation"),
     ],
 )  # fmt: skip

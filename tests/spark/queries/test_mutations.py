@@ -2,8 +2,7 @@
 
     STREAMSPARK_MUTATION_CASES=60 pytest tests/spark/queries/test_mutations.py -s
 
-prints which random query, of at most so many, found each. Every second fault is tried, for the time that it takes;
-STREAMSPARK_MUTATIONS=all tries all.
+prints which random query, of at most so many, found each.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from tests.spark.queries import test_documents, test_traps
+from tests.spark.queries import test_documents, test_keys, test_traps
 from tests.spark.queries.grammar import Grammar
 from tests.spark.queries.history import History
 from tests.spark.queries.mutations import MUTATIONS, applied
@@ -25,7 +24,6 @@ from tests.spark.queries.programs import Program
 from tests.spark.queries.test_property import SEED, made, outcome
 
 CASES = int(os.environ.get("STREAMSPARK_MUTATION_CASES", "0"))
-NAMES = list(MUTATIONS)[:: 1 if os.environ.get("STREAMSPARK_MUTATIONS") == "all" else 2]
 HISTORIES = 2
 Trap = Callable[[History], None]
 
@@ -57,7 +55,7 @@ TRAPS: dict[str, Trap] = {
     "keys_of_new_rows_only": test_traps.TestOneTable().test_a_group_that_becomes_empty_and_comes_back,
     "the_second_image_has_the_wrong_sign": test_traps.TestOneTable().test_update_coercion_through_a_filter,
     "nothing_is_minimised": on_pair(test_traps.TestTwoTables.test_no_phantom_when_both_rows_come),
-    "keys_of_any_types_are_compared": test_traps.TestTwoTables().test_keys_of_two_types,
+    "keys_of_any_types_are_compared": test_keys.test_keys_of_two_types,
     "not_in_is_taken_for_not_exists": on_not_in,
     "a_semi_join_looks_at_its_left_side_only": on_not_in,
     "an_outer_join_looks_at_its_left_side_only": on_pair(
@@ -119,7 +117,7 @@ def in_random_queries(programs: list[Program]) -> str:
     return ""
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MUTATIONS)
 def test_a_fault_is_caught(spark: SparkSession, programs: list[Program], name: str) -> None:
     with applied(name):
         trap = in_trap(spark, name)
