@@ -16,7 +16,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.consume.apply_changes import columns_of
+from dbt.adapters.streamspark.consume.columns import columns_of
 from dbt.adapters.streamspark.consume.commit import Outcome, commit
 from dbt.adapters.streamspark.consume.differential import (
     ROW_ID,
