@@ -106,7 +106,7 @@ class Program:
         made, query = view(self.rng, self.written)
         self.history.view(made.name, query)
         self.statements.append(f"create view {made.name} as {query}")
-        self.tables.append(made)
+        self.tables = [*self.tables, made]
 
     def run(self, *statements: str) -> None:
         self.statements.extend(statements)
