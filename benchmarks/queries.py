@@ -23,7 +23,7 @@ from statistics import median
 from pyspark.sql import DataFrame, Observation, SparkSession
 from pyspark.sql.functions import count
 
-from benchmarks.query_report import write_query_report
+from benchmarks.query_report import WAYS, write_query_report
 from dbt.adapters.streamspark import launch
 from dbt.adapters.streamspark.changes import changes
 from tests.tpch.data import QUERIES, TABLES, load, refresh
@@ -38,7 +38,6 @@ CHOSEN = {
     "revenue per customer": PER_CUSTOMER,
     **{f"TPC-H {name}": QUERIES[name] for name in ("q03", "q04", "q05", "q13", "q18")},
 }
-WAYS = ("change query", "EXCEPT ALL", "query twice")
 Versions = dict[str, int]
 
 

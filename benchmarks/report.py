@@ -43,7 +43,7 @@ Made by `make bench` (`python -m benchmarks.leaf --rows {options.rows} --repeat 
 {os.cpu_count()} cores, Python {platform.python_version()}, Spark 4.2.0, Delta 4.4.0, `local[2]`. Seconds for a whole read (log, planning and
 scan), the median of {options.repeat} after one warm-up. All ways were checked to find the same number of changes.
 
-- *endpoint diff*: this package's default reader. *snapshot diff*: its portable oracle, both versions in full.
+- *endpoint diff*: this package's default reader. *snapshot diff*: its oracle, which reads both versions in full.
 - *native netChanges*: Spark 4.2's own `CHANGES` with `deduplicationMode = 'netChanges'`.
 - *CDF + window*: the change data feed, first and last event per key; the writers have paid for the feed.
 - *plain scan*: a SELECT of the added rows alone, where there are only added rows.

@@ -119,10 +119,6 @@ def difference(spark: SparkSession, target: str, query: str) -> Difference:
     sides = rebuilt.withColumn("side", F.lit(1)).unionAll(
         spark.table(target).select(rebuilt.columns).withColumn("side", F.lit(-1))
     )
-    counts = sides.groupBy(rebuilt.columns).agg(
-        F.expr("sum(side) as more"), F.expr("count_if(side = 1) as n")
-    )
-    row = counts.agg(
-        F.expr("sum(n)"), F.expr("sum(greatest(more, 0))"), F.expr("sum(greatest(-more, 0))")
-    ).head()
+    counts = sides.groupBy(rebuilt.columns).agg(F.expr("sum(side) as more"), F.expr("count_if(side = 1) as n"))
+    row = counts.agg(F.expr("sum(n)"), F.expr("sum(greatest(more, 0))"), F.expr("sum(greatest(-more, 0))")).head()
     return Difference(*row)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.read import plan_shape, read_interval
 from dbt.adapters.streamspark.consume.commit import Outcome, commit
+from dbt.adapters.streamspark.consume.confs import APP_ID, TXN_VERSION, USER_METADATA
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
 from dbt.adapters.streamspark.consume.target import open_target
@@ -27,6 +27,10 @@ MERGE = """
     when matched and c._change_type = 'delete' then delete
     when matched then update set v = c.v
     when not matched and c._change_type <> 'delete' then insert (id, v) values (c.id, c.v)"""
+
+
+FIRST = [(1, "a"), (2, "b")]  # what a source is made with
+CONFS = (APP_ID, TXN_VERSION, USER_METADATA)
 
 
 def frontier(log: TableLog) -> Frontier:
@@ -90,6 +94,20 @@ class Model:
         return rows(self.spark, self.target)
 
 
+def add(model: Model, row_id: int) -> None:
+    """One more row of the source."""
+    model.spark.sql(f"insert into {model.sources['s']} values ({row_id}, 'r{row_id}')")
+
+
+def rival(model: Model) -> Model:
+    """The same consumer in another run."""
+    return Model(model.spark.newSession(), model.target, model.sources, model.consumer)
+
+
+def confs(spark: SparkSession) -> list[str | None]:
+    return [spark.conf.get(key, None) for key in CONFS]
+
+
 def rows(spark: SparkSession, table: str) -> list[tuple[Any, ...]]:
     return sorted(tuple(row) for row in spark.table(table).collect())
 
@@ -100,18 +118,6 @@ def newest(spark: SparkSession, table: str) -> int:
 
 def path_table(path: Path, name: str) -> str:
     return f"delta.`{path / name}`"
-
-
-@contextmanager
-def counted_jobs(spark: SparkSession) -> Iterator[list[int]]:
-    """Collects the ids of the Spark jobs that the block starts."""
-    group, jobs = uuid4().hex, list[int]()
-    spark.sparkContext.setJobGroup(group, "counted")
-    try:
-        yield jobs
-    finally:
-        jobs += spark.sparkContext.statusTracker().getJobIdsForGroup(group)
-        spark.sparkContext._jsc.clearJobGroup()
 
 
 def clean_log(spark: SparkSession, table: str, before: int) -> None:

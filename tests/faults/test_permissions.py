@@ -55,6 +55,11 @@ def test_a_denied_read_is_no_gone_source(said: dict[str, str], case: str, what: 
     assert "Give the user that Spark runs as read access" in said[case] and "full-refresh" not in said[case]
 
 
+def test_a_table_that_may_be_read_but_not_altered(said: dict[str, str]) -> None:
+    assert said["alter"].startswith("BrokenSource: stream db.s: table delta.`") and "Permission denied" in said["alter"]
+    assert "SET TBLPROPERTIES ('delta.deletedFileRetentionDuration' = 'interval 14 days')" in said["alter"]
+
+
 def test_a_statement_tells_why_spark_finds_no_file(said: dict[str, str]) -> None:
     """Spark itself says of a file that may not be read that it does not exist."""
     assert "FILE_NOT_EXIST" in said["statement"] and "Permission denied" in said["statement"]

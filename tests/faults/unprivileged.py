@@ -42,9 +42,9 @@ def _check(code: int) -> None:
 
 
 @contextmanager
-def denied(path: Path) -> Iterator[None]:
+def denied(path: Path, left: int) -> Iterator[None]:
     mode = path.stat().st_mode
-    path.chmod(0)
+    path.chmod(left)
     try:
         yield
     finally:
@@ -58,8 +58,8 @@ class Cases:
         self.root = root
         self.said: dict[str, str] = {}
 
-    def attempt(self, name: str, path: Path, action: Callable[[], Any]) -> None:
-        with denied(path):
+    def attempt(self, name: str, path: Path, action: Callable[[], Any], left: int = 0) -> None:
+        with denied(path, left):
             try:
                 self.said[name] = repr(action())
             except Exception as error:
@@ -91,6 +91,8 @@ class Cases:
     def of_the_source(self, spark: Any, model: Any) -> None:
         from dbt.adapters.streamspark.changes.log import TableLog
         from dbt.adapters.streamspark.session import Session
+        from dbt.adapters.streamspark.streams.base_table import prepare
+        from dbt.adapters.streamspark.streams.config import StreamConfig
         from dbt.adapters.streamspark.streams.source import open_source
         from tests.consuming import APPEND, frontier
 
@@ -103,6 +105,8 @@ class Cases:
         self.attempt("data file", added, lambda: model.run(APPEND, plan))
         self.attempt("directory of data files", source, lambda: model.run(APPEND, plan))
         self.attempt("statement", added, lambda: Session(spark).execute(f"select * from {table}"))
+        log, config = TableLog(spark, table), StreamConfig()
+        self.attempt("alter", source / "_delta_log", lambda: prepare(log, config, "db.s"), left=0o500)
         for checksum in (source / "_delta_log").glob("*.crc"):
             checksum.unlink()
         for name, path in (("commit", commit), ("log", source / "_delta_log"), ("table", source)):

@@ -7,6 +7,7 @@ import pytest
 from tests.functional.projects import SOURCES, World, operations, run
 from tests.functional.test_query_streams import JOIN, TABLES, TOTALS, VIEW
 
+SNOWFLAKE = ("METADATA$ACTION", "METADATA$ISUPDATE", "METADATA$ROW_ID")
 CREATE = "CREATE OR REPLACE TABLE AS SELECT"
 BEST = "select id, person, rank() over (partition by person order by amount desc) as place from {{ source('raw', 'orders') }}"
 
@@ -124,6 +125,64 @@ models:
         )
 
 
+class TestConfigs:
+    """Contracts, grants and hooks, which never run under the confs of the commit. Spark alone grants nothing: what dbt
+    asks for is noted down by a macro in place of its own."""
+
+    prepare = (*TABLES, "create table {raw}.said (n int, what string) using delta")
+
+    @pytest.fixture(scope="class")
+    def macros(self) -> dict[str, str]:
+        note = """
+{% macro note(what) %}
+  {% do run_query("insert into " ~ target.schema ~ "_raw.said select count(*), '" ~ what ~ "' from " ~ target.schema ~ "_raw.said") %}
+{% endmacro %}
+{% macro streamspark__apply_grants(relation, grant_config, should_revoke) %}
+  {% if grant_config %}{% do note('grant ' ~ relation.name ~ ' ' ~ grant_config['select'] | join(', ')) %}{% endif %}
+{% endmacro %}
+"""
+        return {"note.sql": note}
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        columns = (("id", "int"), ("amount", "{}"), *zip(SNOWFLAKE, ("string", "boolean", "string"), strict=True))
+        contract = "  - name: {}\n    config: {{contract: {{enforced: true}}}}\n    columns:\n" + "".join(
+            f"      - {{{{name: '{name}', quote: true, data_type: {kind}}}}}\n" for name, kind in columns
+        )
+        orders = "select id, amount from {{ source('raw', 'orders') }}"
+        options = "initial_rows=true, metadata_columns='snowflake'"
+        hooks = (
+            "grants={'select': ['ann', 'bob']}, pre_hook=\"{{ note('before') }}\", post_hook=\"{{ note('after') }}\""
+        )
+        return {
+            "sources.yml": SOURCES + "models:\n" + contract.format("kept", "int") + contract.format("broken", "string"),
+            "kept.sql": model(orders, f"{options}, {hooks}"),
+            "broken.sql": model(orders, options),
+            "failing.sql": model(orders, "initial_rows=true, post_hook=\"select raise_error('the hook is wrong')\""),
+        }
+
+    def test_a_contract_that_is_broken_writes_nothing(self, world: World) -> None:
+        results = run("run", "--select", "broken", passes=False)
+        assert "This model has an enforced contract that failed" in str(results["broken"].message)
+        assert not world.spark.catalog.tableExists(f"{world.schema}.broken")
+
+    def test_hooks_and_grants_come_around_each_commit(self, world: World) -> None:
+        run("run", "--select", "kept")
+        world.sql("insert into {raw}.orders values (13, 2, 1)")
+        run("run", "--select", "kept")
+        each = ["before", "grant kept ann, bob", "after"]
+        assert [what for _, what in sorted(world.rows("select * from {raw}.said"))] == each * 2
+        assert all(commit.txns == {} for commit in world.commits(f"{world.raw}.said"))
+        assert [list(commit.txns.values()) for commit in world.commits("kept") if commit.txns] == [[1], [2]]
+
+    def test_a_hook_that_fails_after_the_commit_is_no_reason_to_write_again(self, world: World) -> None:
+        for _ in range(2):
+            results = run("run", "--select", "failing", passes=False)
+            assert "the hook is wrong" in str(results["failing"].message)
+        assert [list(commit.txns.values()) for commit in world.commits("failing") if commit.txns] == [[1]]
+        assert world.rows("select count(*) from {dbt}.failing") == world.rows("select count(*) from {raw}.orders")
+
+
 class TestRefusals:
     prepare = (*TABLES, "create table {raw}.theirs using delta as select 1 as id")
 
@@ -213,4 +272,8 @@ class TestClause:
         assert run("test", passes=False)["nobody_left"].failures == 1
         shown = run("show", "--inline", "select name from {{ changes(source('raw', 'people'), start=2) }}")
         assert [tuple(row) for row in shown["inline_query"].agate_table.rows] == [("ann",)]
+        times = [commit.timestamp.strftime("%Y-%m-%d %H:%M:%S.%f") for commit in world.commits(f"{world.raw}.people")]
+        clause = f"changes(source('raw', 'people'), start='{times[1]}', end='{times[2]}')"
+        shown = run("show", "--inline", f"select name from {{{{ {clause} }}}} order by name")
+        assert [tuple(row) for row in shown["inline_query"].agate_table.rows] == [("bert",), ("bob",)]
         run("compile")

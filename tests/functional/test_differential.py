@@ -165,7 +165,10 @@ class TestRefresh:
         for text, said in (
             (model(orders, "refresh='sometimes'"), "refresh = 'sometimes' is not known"),
             (model(orders, "file_format='parquet'"), "needs file_format delta"),
-            (model("select * from {{ stream('feed') }}"), "cannot consume a stream with incremental_strategy='differential'"),
+            (
+                model("select * from {{ stream('feed') }}"),
+                "cannot consume a stream with incremental_strategy='differential'",
+            ),
             (model("select id, rand() as r from {{ source('raw', 'orders') }}"), "rand"),
         ):
             world.model("wrong.sql", text)

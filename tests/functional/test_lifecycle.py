@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.functional.projects import SOURCES, World, run, run_logged
+from tests.functional.projects import SOURCES, World, operations, run, run_logged
 
 PEOPLE = (
     "create table {raw}.people (id int, name string) using delta",  # 0
@@ -36,6 +36,8 @@ models:
         run("run", "--select", "tag:cdc")
         log = world.log(f"{world.raw}.people")
         assert log.properties["delta.enableRowTracking"] == "true"
+        assert log.properties["delta.deletedFileRetentionDuration"] == "interval 14 days"
+        assert operations(world.commits(log.name)).count("SET TBLPROPERTIES") == 1
         assert world.stream("s").base_table.version == log.version
         assert world.rows("s") == []
 
@@ -107,7 +109,8 @@ class TestStarts:
     """at and before, by version, time and another stream; show_initial_rows; what the log does not reach."""
 
     prepare = (
-        PEOPLE[0] + " tblproperties ('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'none')",
+        PEOPLE[0] + " tblproperties ('delta.enableRowTracking' = 'true', 'delta.deletedFileRetentionDuration' = "
+        "'interval 14 days')",
         PEOPLE[1],
         "update {raw}.people set name = 'bb' where id = 2",  # 2
         "insert into {raw}.people values (3, 'c')",  # 3
@@ -122,7 +125,9 @@ class TestStarts:
             "at_two.sql": stream("at={'version': 2}"),
             "before_two.sql": stream("before={'version': 2}"),
             "like_other.sql": "-- depends_on: {{ ref('at_two') }}\n" + stream("at={'stream': 'at_two'}"),
+            "before_other.sql": "-- depends_on: {{ ref('at_two') }}\n" + stream("before={'stream': 'at_two'}"),
             "in_time.sql": stream("before={'timestamp': var('then')}"),
+            "at_time.sql": stream("at={'timestamp': var('then')}"),
             "initial.sql": stream("show_initial_rows=true"),
             "initial_inserts.sql": stream("show_initial_rows=true, mode='append_only', at={'version': 2}"),
             "bad_future.sql": stream("at={'timestamp': '2999-01-01'}"),
@@ -153,10 +158,9 @@ class TestStarts:
             assert text in said.pop(name)
         assert said == {}
 
-        versions = {
-            name: world.stream(name).base_table.version for name in ("at_two", "before_two", "like_other", "in_time")
-        }
-        assert versions == {"at_two": 2, "before_two": 1, "like_other": 2, "in_time": 1}
+        two, one = ("at_two", "like_other", "at_time"), ("before_two", "before_other", "in_time")
+        assert {name: world.stream(name).base_table.version for name in two} == dict.fromkeys(two, 2)
+        assert {name: world.stream(name).base_table.version for name in one} == dict.fromkeys(one, 1)
         rows = "select id, name, _change_type from {{dbt}}.{}"
         assert world.rows(rows.format("at_two")) == [(3, "c", "insert")]
         assert [row[2] for row in world.rows(rows.format("before_two"))] == [

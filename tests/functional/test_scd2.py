@@ -185,7 +185,10 @@ class TestEvents:
         assert world.rows(self.HISTORY) == [
             (1, "a", "Ulm", 10, 20), (1, "aa", "Ulm", 20, None), (2, "b", "Bonn", 10, None),
         ]  # fmt: skip
-        assert world.rows("select id, name, city, __sequence from {dbt}.current") == [(1, "aa", "Ulm", 20), (2, "b", "Bonn", 10)]
+        assert world.rows("select id, name, city, __sequence from {dbt}.current") == [
+            (1, "aa", "Ulm", 20),
+            (2, "b", "Bonn", 10),
+        ]
 
     def test_events_in_any_order(self, world: World) -> None:
         """Several of one key in a run, late ones, a delete before the row that it deletes, one event twice."""
@@ -204,7 +207,10 @@ class TestEvents:
         assert world.rows("select name, city, valid_from, valid_to from {dbt}.by_name where id = 1") == world.rows(
             "select name, city, valid_from, valid_to from {dbt}.history where id = 1"
         )
-        assert world.rows("select id, name, city from {dbt}.partial where id < 3") == [(1, "c", "Kiel"), (2, "b", "Jena")]
+        assert world.rows("select id, name, city from {dbt}.partial where id < 3") == [
+            (1, "c", "Kiel"),
+            (2, "b", "Jena"),
+        ]
         # that 3 was deleted at 50 is known only to the targets that remember
         assert world.rows("select id, name, city from {dbt}.current") == [
             (1, "c", "Kiel"), (2, None, "Jena"), (3, "x", "Ulm"),
@@ -225,12 +231,16 @@ class TestEvents:
         """on_schema_change knows which columns are apply_changes' own; what is remembered outlives it."""
         config = "unique_key='id', sequence_by='ts', except_columns=['op', 'ts'], scd_type=2"
         for change in ("append_new_columns", "sync_all_columns"):
-            world.model(f"{change}.sql", applied("landing_stream", f"{config}, on_schema_change='{change}'", "* except (city)"))
+            world.model(
+                f"{change}.sql", applied("landing_stream", f"{config}, on_schema_change='{change}'", "* except (city)")
+            )
         run("run", "--select", "append_new_columns", "sync_all_columns")
         world.sql("insert into {raw}.landing values (9, 'n', 'Ulm', 'U', 5), (9, 'n', 'Ulm', 'U', 7)")
         run("run", "--select", "append_new_columns", "sync_all_columns")
         for change in ("append_new_columns", "sync_all_columns"):
-            world.model(f"{change}.sql", applied("landing_stream", f"{config}, on_schema_change='{change}'", "* except (name)"))
+            world.model(
+                f"{change}.sql", applied("landing_stream", f"{config}, on_schema_change='{change}'", "* except (name)")
+            )
         world.sql("insert into {raw}.landing values (9, 'm', 'Kiel', 'U', 6)")
         run("run", "--select", "append_new_columns", "sync_all_columns")
         own = ["valid_from", "valid_to", "is_current", "__history"]

@@ -15,7 +15,8 @@ NEW_KEYS = 10_000_000
 
 
 def load(spark: SparkSession, schema: str, scale: float, folder: Path, files: int = 1) -> None:
-    """Delta tables of the eight tables in `schema`, which is made; `folder` takes the generated Parquet files."""
+    """Delta tables of the eight tables in `schema`, which is made; `folder` takes the generated Parquet files. The large
+    ones lie in `files` files, by their keys as an application would have written them."""
     tool = Path(sys.executable).parent / "tpchgen-cli"
     subprocess.run([tool, "parquet", "-s", str(scale), f"--output-dir={folder}"], check=True, capture_output=True)
     spark.sql(f"create schema if not exists {schema}")
@@ -23,7 +24,7 @@ def load(spark: SparkSession, schema: str, scale: float, folder: Path, files: in
     for table in TABLES:
         source = spark.read.parquet(str(folder / f"{table}.parquet"))
         big = table in ("lineitem", "orders")
-        source.repartition(files if big else 1).createOrReplaceTempView("tpch_source")
+        source.repartitionByRange(files if big else 1, source[0]).createOrReplaceTempView("tpch_source")
         spark.sql(
             f"create or replace table {schema}.{table} using delta tblproperties ({properties}) "
             "as select * from tpch_source"
@@ -59,6 +60,23 @@ def refresh(number: int, share: float) -> Iterator[str]:
         f"l_receiptdate = date_add(l_receiptdate, 30) where {line} % {every} = {moved}"
     )
     yield from _others(number)
+
+
+def clustered(number: int, share: float, scale: float) -> Iterator[str]:
+    """The same where an application would change them: `share` of the orders comes under new keys, as many of the oldest
+    go, as many of the most recent are updated, all with their lines."""
+    top = round(scale * 6_000_000)  # TPC-H's keys, with gaps
+    span, shifted = max(32, round(share * top)), NEW_KEYS * number
+    recent = f"between {top - span + 1} and {top}"
+    for table, key in (("orders", "o_orderkey"), ("lineitem", "l_orderkey")):
+        new = f"{key} + {shifted} as {key}, * except ({key})"
+        yield f"insert into {table} by name select {new} from {table} where {key} {recent}"
+        yield f"delete from {table} where {key} <= {number * span}"
+    yield (
+        "update orders set o_orderdate = date_add(o_orderdate, 1), o_totalprice = o_totalprice + 100, "
+        f"o_orderstatus = if(o_orderstatus = 'O', 'F', 'O') where o_orderkey {recent}"
+    )
+    yield f"update lineitem set l_quantity = 50 - l_quantity, l_extendedprice = l_extendedprice + 1 where l_orderkey {recent}"
 
 
 def _others(number: int) -> Iterator[str]:

@@ -88,8 +88,6 @@ def test_a_cursor_never_goes_back() -> None:
 def test_the_first_pin_wins_in_its_invocation() -> None:
     pins = Pins()
     assert (pins.pin("a", "t", 5), pins.pin("a", "t", 6), pins.pin("a", "u", 6), pins.pin("b", "t", 6)) == (5, 5, 6, 6)
-    pins.forget("a")
-    assert (pins.pin("a", "t", 7), pins.pin("b", "t", 7)) == (7, 6)
 
 
 def test_threads_get_one_pin() -> None:

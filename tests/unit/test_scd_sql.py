@@ -1,4 +1,5 @@
-"""The SQL of histories and ordered changes as text, and what it refuses. What it does is in tests/spark/test_scd.py."""
+"""The SQL of histories and ordered changes as text, and what it refuses. What it does is in tests/spark/test_scd.py and
+test_scd_rules.py."""
 
 from __future__ import annotations
 
@@ -96,7 +97,12 @@ def test_it_is_one_statement_over_the_view_and_the_target(config: dict[str, Any]
 
 def test_rows_take_the_types_of_the_target() -> None:
     applied = made(*DATA, *DELTA, scd_type=2, sequence_by="ts")
-    target = [Column("ID", "bigint"), ODD, *(Column(c.name, "bigint") for c in applied.scd.extra[:2]), *applied.scd.extra[2:]]
+    target = [
+        Column("ID", "bigint"),
+        ODD,
+        *(Column(c.name, "bigint") for c in applied.scd.extra[:2]),
+        *applied.scd.extra[2:],
+    ]
     merge = applied.merge("db.t", target)
     assert "cast(`id` as bigint)" in merge and "cast(`ts` as bigint)" in merge
     assert "insert (`ID`, `valid_from`, `a ``b``.c`, `valid_to`, `is_current`, `__history`)" in merge
@@ -122,7 +128,11 @@ def test_a_reserved_word_and_quotes_are_quoted() -> None:
         ((*DATA, *DELTA), {"except_columns": ("op", "x", "y")}, "its except_columns has x, y"),
         ((*DATA, *DELTA), {"scd_type": 2, "track_history_columns": ("x",)}, "its track_history_columns has x"),
         ((*DATA, *DELTA), {"ignore_null_updates": ("x",)}, "its ignore_null_updates has x"),
-        ((*DATA, Column("Valid_To", "int"), *DELTA), {"scd_type": 2}, "its SELECT has valid_to, and apply_changes adds"),
+        (
+            (*DATA, Column("Valid_To", "int"), *DELTA),
+            {"scd_type": 2},
+            "its SELECT has valid_to, and apply_changes adds",
+        ),
         ((*DATA, Column("is_deleted", "int"), *DELTA), {"soft_deletes": True}, "or the added one by is_deleted='...'"),
         (DATA, {"scd_type": 2, "sequence_by": "ts"}, "no change type column"),
     ],

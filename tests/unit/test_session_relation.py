@@ -26,7 +26,7 @@ def test_the_type_is_read_from_show_table_extended(information: str, kind: str) 
 
 def test_a_stream_is_a_relation_type() -> None:
     made = StreamsparkRelation.create(schema="s", identifier="orders_stream", type="stream")
-    assert made.is_stream and not made.is_view and not made.is_table
+    assert made.type == "stream" and not made.is_view and not made.is_table
     assert StreamsparkRelation.Stream == "stream"
 
 

@@ -13,11 +13,12 @@ from dbt.adapters.streamspark.launch import LaunchOptions
 
 DEFAULT_CATALOG = "spark_catalog"
 LATER_METHODS = ("connect", "thrift")
+LATER_KEYS = ("host", "port", "user", "token")  # of those methods
 
 
 @dataclass
 class StreamsparkCredentials(Credentials):
-    """One output of profiles.yml. Raises DbtConfigError for a method that is unknown or comes later."""
+    """One output of profiles.yml. Raises DbtConfigError for a method that is unknown or comes later, and its keys."""
 
     database: str | None = None  # type: ignore[assignment]
     schema: str = "default"
@@ -27,16 +28,22 @@ class StreamsparkCredentials(Credentials):
     spark_config: dict[str, Any] = field(default_factory=dict)
     packages: list[str] = field(default_factory=list)
     driver_memory: str = "2g"
-    host: str | None = None
-    port: int | None = None
-    user: str | None = None
-    token: str | None = None
 
     project_root: ClassVar[str] = "."  # set by the connection manager; no part of the profile
     _ALIASES: ClassVar[dict[str, str]] = {
         "catalog": "database",
         "server_side_parameters": "spark_config",
     }
+
+    @classmethod
+    def validate(cls, data: Any) -> None:
+        later = [key for key in LATER_KEYS if key in data]
+        if later:
+            raise DbtConfigError(
+                f"The profile has `{'`, `'.join(later)}`, for `method: connect` and `thrift`, which come later. Leave "
+                "that out: Spark runs in dbt's own process, and with `master` it drives a cluster."
+            )
+        super().validate(data)
 
     @classmethod
     def __pre_deserialize__(cls, data: Any) -> Any:

@@ -58,10 +58,6 @@ class StreamsparkRelation(SparkRelation):
     def Stream(cls) -> str:
         return str(StreamsparkRelationType.Stream)
 
-    @property
-    def is_stream(self) -> bool:
-        return self.type == StreamsparkRelationType.Stream
-
 
 def relation_type(information: str) -> StreamsparkRelationType:
     """The type of a relation by the text that `show table extended` gives about it."""

@@ -23,7 +23,6 @@ from dbt.adapters.streamspark.changes.change_query import ChangeQuery
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.interval import TRACKING
 from dbt.adapters.streamspark.connections import StreamsparkResponse, say
-from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges
 from dbt.adapters.streamspark.consume.changes_applied import Applied, changes_applied
 from dbt.adapters.streamspark.consume.changes_model import ChangesConfig, ChangesModel, ChangesPlan
 from dbt.adapters.streamspark.consume.columns import Column, columns_of
@@ -182,6 +181,12 @@ class StreamMethods(metaclass=AdapterMeta):
             say(f"{name}: {'made anew' if plan.anew else 'by changes'}, {plan.reason}")
             return plan
 
+    @available.parse(lambda *args, **kwargs: "")
+    def merge_differential(self, model: Mapping[str, Any], plan: DifferentialPlan, rows: str, target: str) -> str:
+        """The MERGE of the rows planned, in the relation `rows`, into the target."""
+        with self._errors(model["unique_id"]):
+            return plan.merge(model["unique_id"], rows, self.columns_of(rows), target, self.columns_of(target))
+
     @available.parse(lambda *args, **kwargs: "(select 1)")
     def changes_between(
         self, model: Mapping[str, Any], query: str, start: Any, end: Any, options: Mapping[str, str], analysed: bool
@@ -325,13 +330,6 @@ class StreamMethods(metaclass=AdapterMeta):
         with self._errors(model["unique_id"]):
             config = ScdConfig(**parse_scd_config(model["config"], model["unique_id"]))
             return changes_applied(model["unique_id"], source, tuple(self.columns_of(source)), config)
-
-    @available.parse_none
-    def apply_differential(self, model: Mapping[str, Any], source: str, keys: Sequence[str]) -> ApplyChanges:
-        """The same for a target that is kept equal to its query, whose rows are told apart by `keys`."""
-        with self._errors(model["unique_id"]):
-            columns = tuple(self.columns_of(source))
-            return ApplyChanges(model["unique_id"], source, columns, tuple(keys), from_target=True)
 
     def valid_incremental_strategies(self) -> list[str]:
         """dbt appends to the list that it gets."""

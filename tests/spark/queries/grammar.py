@@ -79,6 +79,10 @@ class Grammar:
             made += [(f"{name}.a", "int"), (f"{name}.b", "string")]
         elif data_type == "array<int>":
             made += [(f"size({name})", "int"), (f"get({name}, 0)", "int")]
+        elif data_type.startswith("timestamp"):
+            made += [(f"cast({name} as date)", "date"), (f"hour({name})", "int")]
+        elif data_type == "binary":
+            made += [(f"hex({name})", "string"), (f"length({name})", "int")]
         elif data_type == "date":
             made += [(f"year({name})", "int"), (f"date_add({name}, 1)", "date")]
         return self.rng.choice(made)
@@ -120,7 +124,10 @@ class Grammar:
 
 
 _KNOWN = frozenset(
-    ("int", "bigint", "string", "decimal(10,2)", "date", "double", "boolean", "array<int>", "struct<a:int,b:string>")
+    (
+        *("int", "bigint", "string", "decimal(10,2)", "date", "double", "boolean", "array<int>"),
+        *("struct<a:int,b:string>", "timestamp", "timestamp_ntz", "binary"),
+    )
 )
 
 
@@ -160,6 +167,33 @@ def join(g: Grammar, depth: int) -> Query:
     items, columns = g.items(both, 5)
     where = f" where {g.predicate(both)}" if g.chance(0.2) else ""
     return Query(f"select {items} from {g.part(left)} {kind} {g.part(right)} on {on}{where}", columns)
+
+
+def join_using(g: Grammar, depth: int) -> Query:
+    """The right side's column gets the name of the left one."""
+    left, right = g.query(depth), g.query(0)
+    pairs = [(a, b) for a, kind in left.columns.items() for b, other in right.columns.items() if kind == other]
+    if not pairs:
+        return left
+    shared, other = g.rng.choice(pairs)
+    rest = {name: kind for name, kind in right.columns.items() if name != other}
+    renamed = f"(select {', '.join((f'{other} as {shared}', *rest))} from {g.part(right)}) {g.name('q')}"
+    kind = g.rng.choice(("join", "left join", "right join", "full join", "left semi join", "left anti join"))
+    both = left.columns if "semi" in kind or "anti" in kind else {**left.columns, **rest}
+    items, columns = g.items(both, 5)
+    return Query(f"select {items} from {g.part(left)} {kind} {renamed} using ({shared})", columns)
+
+
+def values(g: Grammar, depth: int) -> Query:
+    types = g.rng.sample(sorted(_KNOWN - {"bigint"}), g.rng.randint(1, 3))
+    rows = [f"({', '.join(g.value(data_type) for data_type in ('int', *types))})" for _ in range(g.rng.randint(1, 4))]
+    given = [g.name() for _ in ("int", *types)]
+    source = Query(
+        f"select * from values {', '.join(rows)} as {g.name('v')}({', '.join(given)})",
+        dict(zip(given, ("int", *types), strict=True)),
+    )
+    items, columns = g.items(source.columns)
+    return Query(f"select {items} from {g.part(source)}", columns)
 
 
 def three_way_join(g: Grammar, depth: int) -> Query:
@@ -347,7 +381,9 @@ PRODUCTIONS: tuple[Callable[[Grammar, int], Query], ...] = (
     join,
     join,
     join,
+    join_using,
     three_way_join,
+    values,
     grouped,
     grouped,
     grouping_sets,

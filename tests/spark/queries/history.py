@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 TRACKED = "using delta tblproperties ('delta.enableRowTracking' = 'true', 'delta.enableDeletionVectors' = '{vectors}')"
 # Planning is all that a query over a few rows costs: nothing is compiled for it.
@@ -41,6 +41,7 @@ class History:
     views: dict[str, str] = field(default_factory=dict)
     points: list[Point] = field(default_factory=list)
     pasts: list[SparkSession] = field(default_factory=list)
+    answers: dict[tuple[str, int], list[Row]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.spark.sql(f"drop schema if exists {self.schema} cascade")
@@ -81,9 +82,11 @@ class History:
         self.pasts.append(past)
         return len(self.points) - 1
 
-    def at(self, query: str, point: int) -> DataFrame:
-        """The query's own answer at a point, with no help from the log."""
-        return self.pasts[point].sql(query)
+    def at(self, query: str, point: int) -> list[Row]:
+        """The query's own answer at a point, with no help from the log; asked for once."""
+        if (query, point) not in self.answers:
+            self.answers[query, point] = self.pasts[point].sql(query).collect()
+        return self.answers[query, point]
 
     def marked(self, *rounds: Sequence[str]) -> History:
         """A point now, and one after each round of statements."""

@@ -66,8 +66,8 @@ def of_rows(rows: Iterable[Row]) -> list[Change]:
     return [Change(row[-METADATA], row[-1], shown(row[:-METADATA])) for row in map(tuple, rows)]
 
 
-def bag(frame: DataFrame) -> Counter[str]:
-    return Counter(shown(row) for row in frame.collect())
+def bag(rows: Iterable[Row]) -> Counter[str]:
+    return Counter(shown(row) for row in rows)
 
 
 def check_change_set(found: Sequence[Change]) -> None:

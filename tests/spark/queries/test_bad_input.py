@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.changes import changes
+from dbt.adapters.streamspark.changes import Frontier, changes
+from dbt.adapters.streamspark.changes.change_query import ChangeQuery
 from dbt.adapters.streamspark.errors import (
     BrokenSource,
     InvalidInterval,
@@ -19,6 +21,12 @@ from dbt.adapters.streamspark.errors import (
     UnsupportedQuery,
 )
 from tests.spark.queries.history import History
+from tests.spark.queries.test_traps import set_time
+
+RECURSIVE = (
+    "with recursive r (n) as (\nselect 1 union all select n + 1 from r where n < 3)\n"
+    "select t.id from t join r on r.n = t.id"
+)
 
 
 @pytest.fixture(scope="module")
@@ -33,10 +41,21 @@ def bad(spark: SparkSession) -> Iterator[History]:
         "create table untracked (id int) using delta",
         "create view dice as select id, rand() as r from t",
         "create view over_dice as select id from dice where r > 0.5",
+        *("create table ring as select 1 as id", "create view other as select * from ring"),
+        *("create view closing as select * from other", "drop table ring"),
     )
+    renamed(history, "closing", "ring")
     history.session.createDataFrame([(1,)], "id int").createOrReplaceTempView("framed")
     yield history.marked(["update t set v = 3 where id = 1"], ["insert into u values (2, 2)"])
     history.drop()
+
+
+def renamed(history: History, old: str, new: str) -> None:
+    """In the catalog alone: Spark's own statement would notice that the view comes to read itself."""
+    jvm: Any = history.session._jvm
+    schema = jvm.scala.Option.apply(history.schema)
+    names = (jvm.org.apache.spark.sql.catalyst.TableIdentifier(name, schema) for name in (old, new))
+    history.session._jsparkSession.sessionState().catalog().renameTable(*names)
 
 
 def of(history: History, query: str, **options: Any) -> list[Any]:
@@ -62,6 +81,12 @@ def of(history: History, query: str, **options: Any) -> list[Any]:
         ),
         ("select * from t join u on t.id = u.id", "the query gives column id twice"),
         ("select id, v, id as ID2, V from t", "the query gives column v twice"),
+        (
+            "select id from t union all by name select id from u",
+            "Spark does not accept the query: .*PARSE_SYNTAX_ERROR",
+        ),
+        ("select id, (select id, w from u) x from t", "Spark does not accept the query: .*SCALAR_SUBQUERY"),
+        ("select * from ring", r"views are nested more than 50 deep; is one of them defined by itself\?"),
         ("select id as _row_id from t", r"metadata columns would hide: _row_id\. Give them other names"),
     ],
 )
@@ -98,6 +123,11 @@ def test_hidden_columns_are_those_of_the_dialect(bad: History) -> None:
         (
             "select * from u join t timestamp as of '2020-01-01' x on x.id = u.id",
             "a table at a fixed version has no changes",
+        ),
+        ("select id, current_time() m from t", r"current_time\(\) is not bound to a time yet"),
+        (
+            f"{RECURSIVE} where current_date() > date'2020-01-01'",
+            "the query tells the time, and has a part without a rule: a recursive WITH",
         ),
         ("select * from framed", "view framed was made from a DataFrame and has no SQL text"),
     ],
@@ -145,10 +175,20 @@ def test_append_only_of_what_is_not_monotone(bad: History, query: str, operator:
     ("query", "message"),
     [
         ("select *\nfrom t\npivot (sum(v) for id in (1, 2))", r"there is no rule for PIVOT, at (line \d: )?.*PIVOT.*In mode auto that part is computed"),
-        ("with recursive r (n) as (\nselect 1 union all select n + 1 from r where n < 3)\nselect t.id from t join r on r.n = t.id", "a recursive WITH, at line 1: WITH RECURSIVE"),
+        (RECURSIVE, "a recursive WITH, at line 1: WITH RECURSIVE"),
         ("select id, sum(v) over (order by id) s from t", "a window function without a PARTITION BY"),
         ("select t.id from t left join u on t.id > u.id", r"an outer join without an equality between its sides, at line 1: LEFT JOIN"),
         ("select t.id, x.n from t, lateral (select count(*) n from u where u.id = t.id) x", "LATERAL"),
+        ("select id from t where exists (select 1 from u where u.id > t.id)", "EXISTS or IN without an equality between its sides, at line 1"),
+        ("select id from t where id = 2 or id in (select id from u)", "a subquery in this place, at line 1"),
+        ("select v, exists (select count(*) from u where u.id = t.id) x from t", "a correlated subquery with groups, at line 1"),
+        ("select v, (select max(w) from u where u.id < t.id) m from t", "a subquery correlated by something else than an equality, at "),
+        ("select v, (select max(w) from u where cast(u.id as string) = t.id) m from t", "a subquery correlated by values of two types"),
+        ("select id, stack(2, v, 1) as y from t", "a generator in this place, at line 1"),
+        ("select id, x.y from t lateral view inline(array(struct(v))) x as y", "a generator other than explode and posexplode, at line 1"),
+        ("select id, rank() over (partition by v order by sum(id) over (partition by v)) r from t", "a window inside a window, at "),
+        ("select distinct id from t order by id + 1 limit 1", "ORDER BY of what SELECT DISTINCT does not select, at "),
+        ("select id from t union all select id from u order by id + 1 limit 1", "ORDER BY of an expression over a set operation"),
     ],
 )  # fmt: skip
 def test_strict_names_operator_and_place(bad: History, query: str, message: str) -> None:
@@ -192,6 +232,43 @@ class TestIntervals:
     def test_moments(self, bad: History, moment: Any, message: str) -> None:
         with pytest.raises(InvalidInterval, match=message):
             changes(bad.session, "t", moment)
+
+    @pytest.fixture(scope="class")
+    def timed(self, bad: History) -> History:
+        """Versions 1 to 3 of table `timed` are of noon of the first days of 2026."""
+        bad.table("timed", "id int")
+        bad.tables.remove("timed")
+        for day in (1, 2, 3):
+            bad.run(f"insert into timed values ({day})")
+        for version in range(4):
+            set_time(bad, "timed", version, f"2026-01-0{version or 1}T{12 if version else 1:02}:00:00")
+        return bad
+
+    @pytest.mark.parametrize(
+        ("start", "end", "ids"),
+        [
+            ("2026-01-01 12:00:00", "2026-01-02 12:00:00", [2]),
+            ("2026-01-01 11:59:59.999", "2026-01-02", [1]),
+            ("2026-01-01T13:00:00+01:00", None, [2, 3]),
+            (datetime(2026, 1, 2, 12, tzinfo=timezone.utc), datetime(2026, 1, 4), [3]),
+            (datetime(2026, 1, 2, 11), 2, [2]),
+            ({"timed": "2026-01-01 12:00:00"}, {"query_bad.timed": 2}, [2]),
+        ],
+    )
+    def test_points_are_times_too(self, timed: History, start: Any, end: Any, ids: list[int]) -> None:
+        assert sorted(row["id"] for row in changes(timed.session, "timed", start, end).collect()) == ids
+        counted = changes(timed.session, "select id, count(*) n from timed group by id", start, end)
+        assert sorted(row["id"] for row in counted.collect()) == ids
+
+    def test_points_are_frontiers(self, timed: History) -> None:
+        """Also one that was stored, and holds more tables than the query reads."""
+        query = ChangeQuery(timed.session, "select timed.id from timed left join t using (id)")
+        start, end = query.frontier({"timed": 1, "t": 1}), query.frontier(None)
+        assert isinstance(start, Frontier)
+        found = changes(timed.session, "timed", start, Frontier.from_json(end.to_json()))
+        assert sorted(row["id"] for row in found.collect()) == [2, 3]
+        with pytest.raises(InvalidInterval, match=r"the frontier holds no version of table query_bad\.u, only of"):
+            changes(timed.session, "u", start, end)
 
     def test_cleaned_away(self, bad: History) -> None:
         bad.table("old", "id int")

@@ -147,7 +147,7 @@ def owners(spark: SparkSession) -> Iterator[History]:
 
 class TestOwners:
     def test_listing_7_the_view(self, owners: History) -> None:
-        rows = sorted(tuple(row) for row in owners.at("select * from owner_and_items", 0).collect())
+        rows = sorted(tuple(row) for row in owners.at("select * from owner_and_items", 0))
         assert rows == [
             ("Donny", "Ball"),
             ("Donny", "Surfboard"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -14,27 +13,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.changes import changes
 from tests.spark.jobs import jobs_of
 from tests.spark.queries.history import History
-from tests.spark.queries.oracle import check_found, check_interval, of_rows
-from tests.spark.queries.oracle import check_ledger as whole_ledger
-
-
-@pytest.fixture
-def history(spark: SparkSession) -> Iterator[History]:
-    made = History(spark, "query_traps")
-    yield made
-    made.drop()
-
-
-def check_ledger(history: History, query: str, points: Sequence[int]) -> None:
-    """Interval after interval; that they compose is for the operators' and the random queries' tests."""
-    whole_ledger(history, query, points, whole=False)
-
-
-def of(history: History, query: str, start: int = 0, end: int = 1) -> list[tuple[Any, ...]]:
-    """(kind, values…) of the changes between two points, sorted; checked by the oracle, too."""
-    rows = changes(history.session, query, history.points[start], history.points[end]).collect()
-    check_found(history, query, start, end, of_rows(rows))
-    return sorted(((row[-4], *row[:-4]) for row in rows), key=repr)
+from tests.spark.queries.traps import check_ledger, of
 
 
 class TestOneTable:
@@ -277,7 +256,10 @@ class TestTwoTables:
         [
             "l.k not in (select k from r)",
             "l.k not in (select k from r where r.w <> l.v)",
+            "l.k not in (select k from r where r.id = l.id)",
+            "l.id not in (select id from r where r.k <=> l.k and r.w <> l.v)",
             "(l.k, l.id) not in (select k, id from r)",
+            "l.k not in (select cast(k as string) from r)",
         ],
     )
     def test_not_in_with_nulls(self, history: History, condition: str) -> None:
@@ -319,83 +301,6 @@ class TestTwoTables:
         ):  # fmt: skip
             check_ledger(pair, query, [0, 1, 2])
 
-    def test_keys_of_two_types(self, history: History) -> None:
-        """'1' and '01' are both 1: a key is not what it is written as."""
-        history.table("l", "id int, k int")
-        history.table("r", "k string, w int")
-        history.run("insert into l values (1, 1), (2, 2)", "insert into r values ('1', 10), ('01', 20)")
-        history.marked(
-            ["insert into r values ('02', 5), (' 2', 6)"], ["delete from r where k = '1'", "update l set k = 2"]
-        )
-        for query in (
-            "select l.id, r.w from l join r on l.k = r.k", "select l.id, r.w from l left join r on l.k = r.k",
-            "select l.id from l where exists (select 1 from r where r.k = l.k)", "select l.id from l where k not in (select k from r)",
-            "select l.id from l where k in (select k from r)", "select l.id, (select sum(w) from r where r.k = l.k) s from l",
-            "select l.id, exists (select 1 from r where r.k = l.k) s from l",
-        ):  # fmt: skip
-            check_ledger(history, query, [0, 1, 2])
-
-
-class TestColumns:
-    def test_a_column_added_in_the_interval(self, history: History) -> None:
-        history.table("t", "k int, v int")
-        history.run("insert into t values (1, 1), (2, 2)")
-        history.marked(["alter table t add column (n string)", "update t set n = 'x' where k = 1"])
-        found = changes(history.session, "select * from t", history.points[0], history.points[1])
-        assert sorted(tuple(row)[3::-1] for row in found.collect()) == [
-            ("update_postimage", "x", 1, 1),
-            ("update_preimage", None, 1, 1),
-        ]
-        grouped = changes(
-            history.session, "select n, count(*) c from t group by n", history.points[0], history.points[1]
-        )
-        assert sorted((row[2], row[0], row[1]) for row in grouped.collect() if row[0]) == [("insert", "x", 1)]
-
-    def test_a_column_renamed_in_the_interval(self, history: History) -> None:
-        history.run(
-            "create table t (k int, v int) using delta tblproperties ('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'name')"
-        )
-        history.tables.append("t")
-        history.run("insert into t values (1, 1), (2, 2)")
-        history.marked(["alter table t rename column v to w", "update t set w = 3 where k = 1"])
-        found = changes(history.session, "select w, count(*) c from t group by w", history.points[0], history.points[1])
-        assert sorted((row["_change_type"], row["w"]) for row in found.collect()) == [("delete", 1), ("insert", 3)]
-
-    def test_fields_with_odd_names(self, history: History) -> None:
-        odd = "struct<`a b`: int, `select`: array<struct<`x``y`: int>>>"
-        history.table("t", "id int, k int")
-        history.run(
-            "alter table t set tblproperties ('delta.columnMapping.mode' = 'name')",
-            f"alter table t add column (s {odd})",
-        )
-        history.run(f"insert into t select 1, 1, cast(struct(1, array(struct(2))) as {odd})")
-        history.marked(
-            [
-                f"insert into t select 2, 1, cast(struct(3, array(struct(4))) as {odd})",
-                "update t set k = 2 where id = 1",
-            ]
-        )
-        for query in (
-            "select id, s from t union all select k, s from t", "select s, count(*) n from t group by s",
-            "select id, s.`a b` x, y.`x``y` z from t lateral view explode(s.`select`) e as y",
-        ):  # fmt: skip
-            check_interval(history, query, 0, 1)
-
-    def test_columns_with_odd_names(self, history: History) -> None:
-        history.run(
-            "create table t (`a b` int, `select` int, `x``y` int, `ü` int, `__id` int, `c1` int) using delta "
-            "tblproperties ('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'name')"
-        )
-        history.tables.append("t")
-        history.run("insert into t values (1, 2, 3, 4, 5, 6), (2, 2, 3, 4, 5, 6)")
-        history.marked(["update t set `a b` = 7, `__id` = 9 where `a b` = 1"])
-        for query in (
-            "select * from t", "select `a b` + 1 as `c 2`, `x``y` from t where `select` = 2", "select `ü`, sum(`__id`) `sum(x)` from t group by `ü`",
-            "select p.`a b`, q.c1, q.`__id` from t p left join t q on p.`a b` = q.`select`", "select `__id`, count(*) n from t group by `__id`",
-            "select c1, row_number() over (partition by `__id` order by `a b`) `r n` from t",
-        ):  # fmt: skip
-            check_interval(history, query, 0, 1)
-
 
 class TestTimeAndFunctions:
     def test_clocks_are_bound_to_each_end(self, history: History) -> None:
@@ -430,6 +335,32 @@ class TestTimeAndFunctions:
             ("update_postimage", datetime(2026, 1, 3).date(), 3), ("update_preimage", datetime(2026, 1, 2).date(), 3),
         ]  # fmt: skip
 
+    def test_a_clock_that_stands_still(self, history: History) -> None:
+        """The newest commit is that of a table which does not change: one time at both ends, and rules as ever."""
+        history.table("t", "k int, at timestamp")
+        history.table("other", "k int")
+        history.run("insert into t values (1, timestamp'2026-01-01 12:00:00')", "insert into other values (1)")
+        history.mark()
+        history.run("insert into t values (2, timestamp'2026-01-02 12:00:00')")
+        history.mark()
+        for name, version, day in (("t", 1, "01"), ("other", 1, "05"), ("t", 2, "03")):
+            set_time(history, name, version, f"2026-01-{day}T00:00:00")
+        both = "from t left join other on t.k = other.k"
+        age = "date_diff(current_date(), cast(at as date))"
+        assert of_clock(history, f"select {age} d, count(*) n {both} group by 1") == [("insert", 3, 1)]
+        assert of_clock(history, f"select t.k {both} where at < now()") == [("insert", 2)]
+        assert of_clock(history, f"select t.k {both} and t.at < now()") == [("insert", 2)]
+        assert of_clock(history, f"select t.k, count(*) over (partition by {age}) n {both}") == [("insert", 2, 1)]
+
+    def test_a_clock_in_inserts_only(self, history: History) -> None:
+        history.table("t", "k int, at timestamp")
+        history.marked(
+            ["insert into t values (1, timestamp'2026-01-01 12:00:00'), (2, timestamp'2999-01-01 12:00:00')"]
+        )
+        query = "select k, current_date() > cast(at as date) as past from t where at < now() + interval '1' hour"
+        found = changes(history.session, query, history.points[0], format="append_only")
+        assert [tuple(row)[:2] for row in found.collect()] == [(1, True)]
+
     def test_user_functions_of_sql_and_python(self, history: History) -> None:
         history.table("t", "k int, v int")
         history.run("insert into t values (1, 1), (2, 2)")
@@ -450,36 +381,3 @@ def set_time(history: History, table: str, version: int, moment: str) -> None:
 def of_clock(history: History, query: str) -> list[tuple[Any, ...]]:
     frame = changes(history.session, query, history.points[0], history.points[1])
     return sorted((row[-4], *row[:-4]) for row in frame.collect())
-
-
-class TestJobs:
-    @pytest.fixture
-    def three(self, history: History) -> History:
-        for name in ("a", "b", "c"):
-            history.table(name, "k int, v int")
-            history.run(f"insert into {name} values (1, 1), (2, 2)")
-        return history.marked(["insert into a values (3, 3)"])
-
-    @pytest.mark.parametrize(
-        "query",
-        [
-            "select * from b", "select b.k from b join c on b.k = c.k", "select k, count(*) n from b group by k",
-            "select b.k from b full join c using (k)", "select * from b where k not in (select k from c)",
-            "select k, sum(v) over (partition by k) s from b", "select k from b order by k limit 1", "select k from b union select k from c",
-            "select k, (select max(v) from c) m from b", "select * from b pivot (sum(v) for k in (1, 2))",
-        ],
-    )  # fmt: skip
-    def test_a_query_of_unchanged_tables_runs_no_job(self, spark: SparkSession, three: History, query: str) -> None:
-        with jobs_of(spark) as jobs:
-            assert changes(three.session, query, three.points[0], three.points[1]).collect() == []
-        assert jobs.count == 0
-
-    def test_an_update_of_columns_that_the_query_does_not_name(self, three: History) -> None:
-        three.run("update a set v = 100 where k = 1")
-        three.mark()
-        for query in (
-            "select k from a",
-            "select k, count(*) n from a group by k",
-            "select a.k from a left join b using (k)",
-        ):
-            assert of(three, query, 1, 2) == []

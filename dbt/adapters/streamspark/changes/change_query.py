@@ -13,7 +13,7 @@ from pyspark.sql.types import StructType
 from dbt.adapters.streamspark.changes.commit_times import OneTime
 from dbt.adapters.streamspark.changes.differentiate import RULES
 from dbt.adapters.streamspark.changes.differentiate.differentiation import END, START, Differentiation
-from dbt.adapters.streamspark.changes.differentiate.equalities import written_alike
+from dbt.adapters.streamspark.changes.differentiate.equalities import compares_otherwise, written_alike
 from dbt.adapters.streamspark.changes.differentiate.leaves import Leaf
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.ends import Point, resolve_end
@@ -23,7 +23,7 @@ from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.projection import quoted
-from dbt.adapters.streamspark.changes.query.algebra import Opaque, OuterJoin, Scan
+from dbt.adapters.streamspark.changes.query.algebra import Opaque, OuterJoin, Scan, SemiJoin
 from dbt.adapters.streamspark.changes.query.base_tables import BaseTable, BaseTables
 from dbt.adapters.streamspark.changes.query.expanded import expanded
 from dbt.adapters.streamspark.changes.query.lower import lower
@@ -161,7 +161,10 @@ class QueryInterval:
         other = ", ".join(a.name for a, b in pairs if a.dataType.simpleString() != b.dataType.simpleString())
         if other:
             return NotCovered(f"a column whose type would change ({other})")
-        lookups = [node for node in found.root.walk() if isinstance(node, OuterJoin) and node.lookup]
+        nodes = list(found.root.walk())
+        if any(compares_otherwise(d, node) for node in nodes if isinstance(node, SemiJoin)):
+            return NotCovered("an IN that compares two types without ANSI mode")
+        lookups = [node for node in nodes if isinstance(node, OuterJoin) and node.lookup]
         if all(written_alike(d, node.left, node.right, node.pairs) for node in lookups):
             return None
         return NotCovered("a subquery correlated by values of two types")
@@ -178,8 +181,8 @@ class QueryInterval:
         nodes = list(found.root.walk())
         if any(isinstance(node, Opaque) and table in node.tables for node in nodes):
             return self.leaves[token]
-        scans = (node for node in nodes if isinstance(node, Scan) and node.table is table)
-        return self.leaves[token].of({column for scan in scans for column in scan.names})
+        scans = [node for node in nodes if isinstance(node, Scan) and node.table is table]
+        return self.leaves[token].of({column for scan in scans for column in scan.names}, len(scans))
 
     def _clocks(self) -> dict[bool, str]:
         ends = {START: self.start or self.end, END: self.end}

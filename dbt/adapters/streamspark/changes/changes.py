@@ -47,13 +47,19 @@ def read_changes(
     interval: QueryInterval, *, format: str = "min_delta", metadata_columns: str = "delta", mode: str = "auto"
 ) -> DataFrame:
     """The same of an interval that is known already, also of one without a start."""
-    read = known("format", format, FORMATS)
     dialect = known("metadata_columns", metadata_columns, DIALECTS)
-    known("mode", mode, dict.fromkeys(QUERY_MODES))
+    check_asked(interval, format, mode)
     _check_columns(interval, dialect)
+    parts = FORMATS[format](interval)
+    return union([rows.selectExpr("__data.*", *dialect.select(_times(part, dialect))) for part, rows in parts])
+
+
+def check_asked(interval: QueryInterval, format: str, mode: str) -> None:
+    """Raises InvalidStreamConfig for an unknown format or mode, UnsupportedQuery for what mode strict refuses."""
+    known("format", format, FORMATS)
+    known("mode", mode, dict.fromkeys(QUERY_MODES))
     if mode == "strict":
         refuse_fallbacks(interval)
-    return union([rows.selectExpr("__data.*", *dialect.select(_times(part, dialect))) for part, rows in read(interval)])
 
 
 def refuse_fallbacks(interval: QueryInterval) -> None:

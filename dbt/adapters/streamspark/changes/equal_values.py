@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType, VariantType
 
-from dbt.adapters.streamspark.changes.projection import literal, quoted
+from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.literals import literal
 
 
 def comparable(expression: str, data_type: DataType) -> str:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
+from pyspark import SparkContext
 from pyspark.sql import DataFrame
 
 from dbt.adapters.streamspark.changes.log import Action, TableLog
+from dbt.adapters.streamspark.java_names import java_names
 
 _ADD_FIELDS = (
     "path",
@@ -44,12 +47,16 @@ def _as_add(action: Action) -> Action:
 
 def _add_files(log: TableLog, adds: list[Action]) -> Any:
     """All of them in one call: a thousand files one by one would cost a second of py4j."""
-    jvm: Any = log._jvm
-    gateway: Any = log.spark.sparkContext._gateway
-    add_file = gateway.new_array(jvm.org.apache.spark.sql.delta.actions.AddFile, 0).getClass()
-    mapper = jvm.org.apache.spark.sql.delta.util.JsonUtils.mapper()
-    list_type = mapper.getTypeFactory().constructCollectionType(
-        jvm.java.util.ArrayList().getClass(), add_file.getComponentType()
-    )
+    mapper, list_type = _list_mapper(log.spark.sparkContext)
     files = mapper.readValue(json.dumps(adds), list_type)
-    return jvm.scala.jdk.javaapi.CollectionConverters.asScala(files).toSeq()
+    return log._jvm.scala.jdk.javaapi.CollectionConverters.asScala(files).toSeq()
+
+
+@cache
+def _list_mapper(context: SparkContext) -> tuple[Any, Any]:
+    """Jackson's mapper, and its type of a list of AddFile."""
+    jvm, gateway = java_names(context), context._gateway
+    array: Any = gateway.new_array(jvm.org.apache.spark.sql.delta.actions.AddFile, 0)  # type: ignore[union-attr]
+    mapper = jvm.org.apache.spark.sql.delta.util.JsonUtils.mapper()
+    element, lists = array.getClass().getComponentType(), jvm.java.util.ArrayList().getClass()
+    return mapper, mapper.getTypeFactory().constructCollectionType(lists, element)

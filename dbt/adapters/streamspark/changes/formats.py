@@ -14,10 +14,10 @@ from dbt.adapters.streamspark.changes.change_query import QueryInterval
 from dbt.adapters.streamspark.changes.differentiate.delta import PLUS, Delta, signed
 from dbt.adapters.streamspark.changes.differentiate.differentiation import END, Differentiation
 from dbt.adapters.streamspark.changes.differentiate.views import Views
-from dbt.adapters.streamspark.changes.projection import literal
 from dbt.adapters.streamspark.changes.query import algebra
 from dbt.adapters.streamspark.changes.steps import Step, steps
 from dbt.adapters.streamspark.errors import UnsupportedQuery
+from dbt.adapters.streamspark.literals import literal
 
 MONOTONE = (
     algebra.Scan,
@@ -44,10 +44,11 @@ def min_delta(interval: QueryInterval) -> Parts:
 def _net_changes(interval: QueryInterval) -> DataFrame:
     with Views(interval.query.spark) as views:
         d = interval.differentiation(interval.lowered, views)
-        return _rows(interval, d, _delta(interval, d))
+        return _rows(interval, d, delta_of(interval, d))
 
 
-def _delta(interval: QueryInterval, d: Differentiation) -> Delta | None:
+def delta_of(interval: QueryInterval, d: Differentiation) -> Delta | None:
+    """The query's signed rows: without a start, all that there are at the end. None where nothing has changed."""
     root = interval.lowered.root
     if interval.start is None:
         return Delta(f"({signed(root.columns, d.at(root, END), PLUS)})", minus=False)
@@ -57,13 +58,14 @@ def _delta(interval: QueryInterval, d: Differentiation) -> Delta | None:
 def append_only(interval: QueryInterval) -> Parts:
     """Rows freshly inserted, as they were inserted. Raises UnsupportedQuery for a query in which an insert into a
     table can take a row away (paper, section 2.2.1)."""
-    _check_monotone(interval)
+    check_monotone(interval)
     with Views(interval.query.spark) as views:
         d = interval.differentiation(interval.lowered, views, appended=interval.start is not None)
-        return [(interval, _rows(interval, d, _delta(interval, d)))]
+        return [(interval, _rows(interval, d, delta_of(interval, d)))]
 
 
-def _check_monotone(interval: QueryInterval) -> None:
+def check_monotone(interval: QueryInterval) -> None:
+    """Raises UnsupportedQuery, which names the operator."""
     for node in interval.lowered.root.walk():
         if not isinstance(node, MONOTONE):
             raise UnsupportedQuery(
@@ -112,7 +114,7 @@ def _rows(interval: QueryInterval, d: Differentiation, delta: Delta | None) -> D
         source, where = d.minimal(found.ours, delta), ""
     row = "__id" if _keeps_ids(found.root) else "md5(__id)"
     version = _version(interval)
-    return interval.query.spark.sql(
+    return d.ask(
         f"select {_TYPE}, coalesce(__version, {version}) as __version, coalesce(__image, {version}) as __image, "
         f"cast({row} as string) as __row, named_struct({data}) as __data from {source}{where}"
     )

@@ -15,10 +15,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.denied import check_listable, denied
-from dbt.adapters.streamspark.errors import MissingSource, StaleSource
+from dbt.adapters.streamspark.errors import InvalidQuery, MissingSource, StaleSource
+from dbt.adapters.streamspark.java_names import java_names
 from dbt.adapters.streamspark.spark_errors import denial
 
 Action = dict[str, Any]
+SESSION_CATALOG = "spark_catalog"
 
 
 @dataclass(frozen=True)
@@ -51,17 +53,16 @@ class Commit:
 class TableLog:
     """One Delta table's log. `refresh()` sees commits made since; everything else reads what is asked for.
 
-    Raises MissingSource when the name is no Delta table, StaleSource when a commit is cleaned away, BrokenSource
-    when the storage denies access.
+    Raises MissingSource when the name is no Delta table, InvalidQuery when it is in another catalog than the session's,
+    StaleSource when a commit is cleaned away, BrokenSource when the storage denies access.
     """
 
     def __init__(self, spark: SparkSession, name: str):
         self.spark = spark
         self.name = name
-        jvm: Any = spark._jvm
-        self._jvm = jvm
+        self._jvm = java_names(spark)
         self._jspark = spark._jsparkSession
-        self._none = jvm.scala.Option.empty()
+        self._none = self._jvm.scala.Option.empty()
         with self._readable("its log"):
             self.java = self._open()
             self._snapshot = self.java.update(False, self._none, self._none)
@@ -81,14 +82,23 @@ class TableLog:
             raise
 
     def _identifier(self) -> Any:
-        """Spark's parser for table identifiers knows two parts; Delta's own commits name three."""
+        """Spark's parser for table identifiers knows two parts; Delta's own commits name three. Delta opens a log by
+        name in the session catalog alone, whatever catalog the name is in."""
         parser = self._jspark.sessionState().sqlParser()
         parts = parser.parseMultipartIdentifier(self.name)
-        if parts.size() == 3 and parts.head() == "spark_catalog":
-            return self._jvm.org.apache.spark.sql.catalyst.TableIdentifier(
-                parts.last(), self._jvm.scala.Option.apply(parts.apply(1))
-            )
-        return parser.parseTableIdentifier(self.name)
+        catalog = str(parts.head()) if parts.size() > 2 else str(self.spark.catalog.currentCatalog())
+        if parts.size() > 3 or catalog.lower() != SESSION_CATALOG:
+            raise self._elsewhere(catalog)
+        if parts.size() < 3:
+            return parser.parseTableIdentifier(self.name)
+        schema = self._jvm.scala.Option.apply(parts.apply(1))
+        return self._jvm.org.apache.spark.sql.catalyst.TableIdentifier(parts.last(), schema)
+
+    def _elsewhere(self, catalog: str) -> InvalidQuery:
+        return InvalidQuery(
+            f"table {self.name} is in catalog {catalog}: streams, their consumers and change queries read and write "
+            f"tables of the session catalog ({SESSION_CATALOG}), or delta.`/path/of/table`."
+        )
 
     def refresh(self) -> TableLog:
         with self._readable("its log"):
@@ -127,11 +137,6 @@ class TableLog:
         return self._jspark.sessionState().newHadoopConf()
 
     @cached_property
-    def _path(self) -> Any:
-        """Hadoop's Path class: py4j asks the JVM for each part of a dotted name, so it is asked once."""
-        return self._jvm.org.apache.hadoop.fs.Path
-
-    @cached_property
     def _log_path(self) -> Any:
         return self.java.logPath()
 
@@ -146,7 +151,7 @@ class TableLog:
     def commit(self, version: int) -> Commit:
         """The commit that made `version`. Raises StaleSource when its file is gone, BrokenSource when it may not
         be read."""
-        path = self._path(self._log_path, f"{version:020d}.json")
+        path = self._jvm.org.apache.hadoop.fs.Path(self._log_path, f"{version:020d}.json")
         try:
             with self._readable(f"the commit of version {version}"):
                 lines = self._store.read(path, self._hadoop_conf)
@@ -156,6 +161,16 @@ class TableLog:
                 raise self.gone(version) from error
             raise
         return parse_commit(version, lines.mkString("\n"), modified)
+
+    def size(self, version: int) -> tuple[int, int] | None:
+        """Files and bytes of the table, by the checksum that Delta writes beside a commit; None where there is none.
+        Delta's own snapshot would look for it in a Spark job."""
+        path = self._jvm.org.apache.hadoop.fs.Path(self._log_path, f"{version:020d}.crc")
+        with self._readable(f"the checksum of version {version}"):
+            if not self._file_system.exists(path):
+                return None
+            known = json.loads(self._store.read(path, self._hadoop_conf).mkString(""))
+        return int(known["numFiles"]), int(known["tableSizeBytes"])
 
     def commits(self, start: int, end: int) -> list[Commit]:
         """The commits of (start, end], oldest first."""

@@ -45,15 +45,15 @@ def _bitmap(log: TableLog, action: Action) -> Any:
         return _empty_bitmap(log)
     delta = log._jvm.org.apache.spark.sql.delta
     descriptor = _from_json(log, vector)
-    store = getattr(delta.storage.dv, "DeletionVectorStore$").__getattr__("MODULE$").createInstance(log._hadoop_conf)
-    stored = getattr(delta.deletionvectors, "StoredBitmap$").__getattr__("MODULE$")
+    store = getattr(delta.storage.dv, "DeletionVectorStore$").createInstance(log._hadoop_conf)
+    stored = getattr(delta.deletionvectors, "StoredBitmap$")
     return stored.create(descriptor, log.java.dataPath()).load(store)
 
 
 def _from_json(log: TableLog, vector: dict[str, Any]) -> Any:
     add = {"path": "x", "partitionValues": {}, "size": 0, "modificationTime": 0, "dataChange": True}
     text = json.dumps({"add": {**add, "deletionVector": vector}})
-    action = getattr(log._jvm.org.apache.spark.sql.delta.actions, "Action$").__getattr__("MODULE$")
+    action = getattr(log._jvm.org.apache.spark.sql.delta.actions, "Action$")
     return action.fromJson(text).deletionVector()
 
 
@@ -68,14 +68,14 @@ def _empty_bitmap(log: TableLog) -> Any:
 
 
 def _range(log: TableLog, rows: int) -> Any:
-    return getattr(log._jvm.scala.collection.immutable, "Range$").__getattr__("MODULE$").apply(0, rows)
+    return getattr(log._jvm.scala.collection.immutable, "Range$").apply(0, rows)
 
 
 def _inline(log: TableLog, hidden: Any) -> dict[str, Any]:
     delta = log._jvm.org.apache.spark.sql.delta
-    portable = getattr(delta.deletionvectors, "RoaringBitmapArrayFormat$").__getattr__("MODULE$").Portable()
+    portable = getattr(delta.deletionvectors, "RoaringBitmapArrayFormat$").Portable()
     content = hidden.serializeAsByteArray(portable)
-    descriptor = getattr(delta.actions, "DeletionVectorDescriptor$").__getattr__("MODULE$")
+    descriptor = getattr(delta.actions, "DeletionVectorDescriptor$")
     vector = descriptor.inlineInLog(content, hidden.cardinality())
     text = delta.util.JsonUtils.mapper().writeValueAsString(vector)
     return dict(json.loads(text))

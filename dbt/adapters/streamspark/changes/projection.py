@@ -39,15 +39,6 @@ def quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-def literal(text: str) -> str:
-    """A text as a Spark string literal that no parser setting reads otherwise.
-
-    >>> literal("it's")
-    "'it\\\\'s'"
-    """
-    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-
 def type_sql(data_type: DataType) -> str:
     """A type as CAST takes it; the names of fields may need quotes.
 

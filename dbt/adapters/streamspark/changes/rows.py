@@ -11,9 +11,10 @@ from pyspark.sql.types import StructType
 
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.minimise import minimise
-from dbt.adapters.streamspark.changes.projection import literal, quoted
+from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.changes.temp_relation import relations
 from dbt.adapters.streamspark.changes.unique_rows import unique_rows
+from dbt.adapters.streamspark.literals import literal
 
 ROW_ID = "_metadata.row_id"
 IMAGE_VERSION = "_metadata.row_commit_version"

@@ -82,7 +82,7 @@ class Schemas:
 
     def _check_cast(self, old: StructField, new: StructField) -> None:
         parser = self._log._jvm.org.apache.spark.sql.types.DataType
-        cast = getattr(self._log._jvm.org.apache.spark.sql.catalyst.expressions, "Cast$").__getattr__("MODULE$")
+        cast = getattr(self._log._jvm.org.apache.spark.sql.catalyst.expressions, "Cast$")
         before, after = parser.fromJson(old.dataType.json()), parser.fromJson(new.dataType.json())
         if not cast.canUpCast(before, after):
             raise BrokenSource(

@@ -13,8 +13,9 @@ from dbt.adapters.streamspark.changes.query.base_tables import BaseTable
 
 @dataclass(frozen=True)
 class Step:
-    """The interval in which one base table moved by one commit, and that commit."""
+    """The interval in which one base table, called `table`, moved by one commit, and that commit."""
 
+    table: str
     interval: QueryInterval
     commit: Commit
 
@@ -29,7 +30,7 @@ def steps(interval: QueryInterval) -> Iterator[Step]:
     before = interval.start
     for table, commit in _commits(interval):
         after = _moved(before, table, commit)
-        yield Step(replace(interval, start=before, end=after), commit)
+        yield Step(table.name, replace(interval, start=before, end=after), commit)
         before = after
 
 

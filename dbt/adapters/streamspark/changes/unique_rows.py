@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dbt.adapters.streamspark.changes.projection import literal
+from dbt.adapters.streamspark.literals import literal
 
 
 def unique_rows(relation: str, table: str, unique_key: Sequence[str]) -> str:

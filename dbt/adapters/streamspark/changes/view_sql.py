@@ -1,7 +1,7 @@
 """The text of a stream's persistent view: its pending changes in plain SQL, for any session on the catalog.
 
-A view cannot call this package, so standard mode compares two snapshots (the portable reader), insert-only reads
-the files that were not there, and append-only, which two snapshots cannot tell, goes through Spark's own CHANGES.
+A view cannot call this package, so standard mode compares two snapshots, insert-only reads the files that were not
+there, and append-only, which two snapshots cannot tell, goes through Spark's own CHANGES.
 Where plain SQL would give a wrong answer, the view raises and says how to read the stream instead.
 """
 
@@ -18,11 +18,12 @@ from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.log_sql import commit_times_sql, file_actions_sql, lookup_sql
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.changes.minimise import minimise
-from dbt.adapters.streamspark.changes.projection import Projection, literal
+from dbt.adapters.streamspark.changes.projection import Projection
 from dbt.adapters.streamspark.changes.readers.insert_only import file_row_id
 from dbt.adapters.streamspark.changes.rows import IMAGE_VERSION, data_struct, row_id, side_columns
 from dbt.adapters.streamspark.changes.unique_rows import unique_rows
 from dbt.adapters.streamspark.errors import StaleSource
+from dbt.adapters.streamspark.literals import literal
 
 ROW_IDS, HIGHEST = "delta.rowTracking", "rowIdHighWaterMark"
 _NETTED = "with (deduplicationMode = 'dropCarryovers', computeUpdates = 'true')"
@@ -117,7 +118,8 @@ def _insert_only(interval: Interval, table: str) -> str:
         "plain SQL cannot tell which rows are new. Read the stream with {{ stream('...') }}, for example in dbt show."
     )
     unclear = f"if(not data_change or vector is not null, raise_error({message}), null)"
-    version = lookup_sql("file", "v", adds, "_metadata.file_name")
+    once = f"(select file, max(v) as v from {adds} group by file)"  # a file is added again with each of its vectors
+    version = lookup_sql("file", "v", once, "_metadata.file_name")
     check = f"(select count({unclear}) from {adds}) = 0"
     where = f"{version} is not null and {check} and ({interval.projection.filter})"
     return _inserts(interval, table, version, file_row_id(interval), where)
@@ -150,7 +152,7 @@ def _high_water_mark(interval: Interval) -> int:
 
 
 def _high_water_mark_in_snapshot(interval: Interval) -> int:
-    row_ids = getattr(interval.log._jvm.org.apache.spark.sql.delta, "RowId$").__getattr__("MODULE$")
+    row_ids = getattr(interval.log._jvm.org.apache.spark.sql.delta, "RowId$")
     mark = row_ids.extractHighWatermark(interval.log.snapshot(interval.start))
     return int(mark.get()) if mark.isDefined() else -1
 

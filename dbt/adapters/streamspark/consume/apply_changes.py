@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from dbt.adapters.streamspark.changes.projection import literal, quoted
+from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.consume.columns import Column, struct
 from dbt.adapters.streamspark.consume.selection import Selection
+from dbt.adapters.streamspark.literals import literal
 
 UPSERT = "__streamspark_upsert"
 ROW = "__streamspark_row"
@@ -53,11 +54,13 @@ class ApplyChanges(Selection):
             f"{literal('. Which of them is right cannot be known; make the key unique, or the SELECT.')})"
         )
 
-    def merge(self, target: str, target_columns: Sequence[Column]) -> str:
-        """The MERGE into `target`: deletes, changed rows and new rows; rows that stay as they are stay unwritten."""
+    def merge(self, target: str, target_columns: Sequence[Column], within: str = "") -> str:
+        """The MERGE into `target`: deletes, changed rows and new rows; rows that stay as they are stay unwritten.
+        `within`: a predicate that every row of the target `t` passes which has one of the keys."""
         here = {column.name.lower() for column in target_columns}
         data = [column for column in self.data if column.name.lower() in here]
-        on = " and ".join(f"t.{quoted(k.name)} <=> s.{KEY}.{quoted(k.name)}" for k in self.keys)
+        equal = (f"t.{quoted(k.name)} <=> s.{KEY}.{quoted(k.name)}" for k in self.keys)
+        on = " and ".join((*equal, *([within] if within else [])))
         sets = ", ".join(f"t.{quoted(c.name)} = s.{ROW}.{quoted(c.name)}" for c in data)
         names = ", ".join(quoted(c.name) for c in data)
         values = ", ".join(f"s.{ROW}.{quoted(c.name)}" for c in data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 
 from pyspark.sql import SparkSession
@@ -12,8 +12,9 @@ from pyspark.sql.types import StructType
 from dbt.adapters.streamspark.changes.differentiate.identity import identity
 from dbt.adapters.streamspark.changes.equal_values import comparable
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS, Dialect
-from dbt.adapters.streamspark.changes.projection import literal, quoted
+from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.errors import InvalidQuery
+from dbt.adapters.streamspark.literals import literal
 
 _SIGN = (
     "case when __type in ('insert', 'update_postimage') then 1 when __type in ('delete', 'update_preimage') then -1 end"
@@ -22,12 +23,13 @@ _SIGN = (
 
 @dataclass(frozen=True)
 class ChangeRows:
-    """`relation` is SQL for FROM with columns of `schema`. `run` is SQL that tells the run of a row, or its commit."""
+    """`relation` is SQL for FROM with columns of `schema`. `run` is SQL that tells the run of a row, or its commit;
+    None where nothing does."""
 
     relation: str
     schema: StructType
     dialect: Dialect
-    run: str = "0"
+    run: str | None = None
 
     @property
     def data(self) -> list[str]:
@@ -39,13 +41,14 @@ class ChangeRows:
         row = f"cast({self.dialect.row_id or 'null'} as string)"
         values = tuple_of(self.schema, self.data if columns is None else columns)
         kind = self.dialect.change_type
-        inner = f"select {self.run} as __run, {kind} as __type, {row} as __row, {values} as __tuple"
+        inner = f"select {self.run or 0} as __run, {kind} as __type, {row} as __row, {values} as __tuple"
         return f"(select *, {_SIGN} as __sign from ({inner} from {self.relation}))"
 
 
 def change_rows(spark: SparkSession, relation: str, run: str | None, tracked: bool, per_commit: bool) -> ChangeRows:
     """Rows of a relation that has one dialect's metadata columns. `run` is the user's expression for the run; else it
-    is told by the table's own row tracking, where it is `tracked`, or by the commit that is named in the row.
+    is told by the table's own row tracking, where it is `tracked`, or by the commit that is named in the row: by the
+    delta dialect alone, since singdata's names two commits in an update and snowflake's none.
 
     Raises InvalidQuery for a relation without such columns.
     """
@@ -55,9 +58,28 @@ def change_rows(spark: SparkSession, relation: str, run: str | None, tracked: bo
     if dialect is None:
         known = ", ".join(value.names[0] for value in DIALECTS.values())
         raise InvalidQuery(f"{relation} holds no changes: it has none of the columns {known}")
-    commit = "struct(`_commit_timestamp`, `_commit_version`)" if dialect == "delta" else "0"
+    commit = _commit(names) if dialect == "delta" else None
     found = run or ("_metadata.row_commit_version" if tracked else commit)
-    return ChangeRows(relation, schema, DIALECTS[dialect], f"struct({found}, {commit})" if per_commit else found)
+    if per_commit:
+        found = f"struct({found}, {commit})" if commit else run
+    return ChangeRows(relation, schema, DIALECTS[dialect], found)
+
+
+def _commit(names: Collection[str]) -> str | None:
+    """The commit that a row of the delta dialect names, None where the table has left both columns out."""
+    there = [quoted(name) for name in ("_commit_timestamp", "_commit_version") if name in names]
+    return f"struct({', '.join(there)})" if there else None
+
+
+def _of_runs(rows: ChangeRows) -> str:
+    """Raises InvalidQuery where the run of a row cannot be told: then rows of all runs would pass for those of one."""
+    if rows.run is None:
+        raise InvalidQuery(
+            f"{rows.relation}: which rows came in one run (with per_commit, in one commit) cannot be told from its "
+            "columns. Say it with `run`, an expression over them; the run alone is told by row tracking too "
+            "(delta.enableRowTracking, before the rows are written)."
+        )
+    return rows.sql()
 
 
 def tuple_of(schema: StructType, columns: Sequence[str]) -> str:
@@ -86,18 +108,22 @@ _OF_IDS = (
 
 
 def valid_change_set(rows: ChangeRows) -> str:
-    """Change types, pairs of updates, and each row id once a side, in every run."""
+    """Change types, pairs of updates, and each row id once a side, in every run; without ids, runs make no difference
+    to a right table.
+
+    Raises InvalidQuery where there are ids but no telling the runs."""
     ids = rows.dialect.row_id is not None
     problems = (*_PROBLEMS, *_OF_IDS) if ids else _PROBLEMS
     cases = " ".join(f"when {condition} then {literal(problem)}" for condition, problem in problems)
     keys = "__run, __row" if ids else "__run"
-    found = f"select {keys}, case {cases} end as problem from {rows.sql()} group by {keys}"
+    changes = _of_runs(rows) if ids else rows.sql()
+    found = f"select {keys}, case {cases} end as problem from {changes} group by {keys}"
     return f"select * from ({found}) where problem is not null"
 
 
 def applies_cleanly(rows: ChangeRows, start_from: str | None) -> str:
     """Run by run, no row is taken away that was not there, starting from nothing or from `start_from`."""
-    changes = f"select __tuple, __run, __sign from {rows.sql()}"
+    changes = f"select __tuple, __run, __sign from {_of_runs(rows)}"
     if start_from:
         named = ", ".join(quoted(name) for name in rows.data)
         start = f"(select {named} from {start_from})"
@@ -157,7 +183,7 @@ def audit(spark: SparkSession, target: str, differences: str) -> Audit:
 
 def change_volume(rows: ChangeRows, least: int, most: int | None) -> str:
     """The number of changes of the newest run, where it is out of bounds."""
-    runs = f"select __run, count(*) as changes from {rows.sql()} group by __run"
+    runs = f"select __run, count(*) as changes from {_of_runs(rows)} group by __run"
     newest = f"select coalesce(max_by(changes, __run), 0) as changes from ({runs})"
     bounds = f"changes < {int(least)}" + ("" if most is None else f" or changes > {int(most)}")
     return f"select * from ({newest}) where {bounds}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
-from dbt.adapters.streamspark.changes.change_query import ChangeQuery
+from dbt.adapters.streamspark.changes.change_query import ChangeQuery, QueryInterval
 from dbt.adapters.streamspark.consume.planner import Consumer, Planner, Stream
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.errors import ConsumptionRefused
@@ -29,7 +30,7 @@ class ChangesConfig:
     initial_rows: bool = False
     mode: str = "auto"
     metadata_columns: str = "delta"
-    max_data_extension_days: int = 0
+    max_data_extension_days: int = StreamConfig.max_data_extension_days
     enable_tracking: bool | None = None
 
 
@@ -43,13 +44,15 @@ class ChangesPlan:
 
 @dataclass(frozen=True)
 class ChangesModel:
-    """`consumer` is the model, and `sql` its query."""
+    """`consumer` is the model, and `sql` its query. `keys` and `rows` as in planner.Stream."""
 
     spark: SparkSession = field(repr=False)
     planner: Planner
     consumer: Consumer
     sql: str
     config: ChangesConfig
+    keys: tuple[str, ...] | None = None
+    rows: Callable[[QueryInterval], DataFrame] | None = None
 
     def plan(self, nothing: bool = False) -> ChangesPlan:
         """What the model writes in this run; `nothing`: no rows, and the offset stays (--empty, --sample).
@@ -90,7 +93,7 @@ class ChangesModel:
         return f"select * from {self.planner.read(self.spark, self.consumer, stream)}"
 
     def _stream(self) -> Stream:
-        return Stream(self.consumer.target, self._definition())
+        return Stream(self.consumer.target, self._definition(), self.keys, self.rows)
 
     def _definition(self) -> StreamDefinition:
         return StreamDefinition(

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.streamspark.changes.equal_values import comparable
-from dbt.adapters.streamspark.changes.projection import literal, quoted, type_sql
+from dbt.adapters.streamspark.changes.projection import quoted, type_sql
+from dbt.adapters.streamspark.literals import literal
 
 
 @dataclass(frozen=True)

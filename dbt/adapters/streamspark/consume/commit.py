@@ -12,7 +12,7 @@ from dbt.adapters.streamspark.consume import statements as texts
 from dbt.adapters.streamspark.consume.confs import consumption_confs
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.cursor import rewound
-from dbt.adapters.streamspark.consume.failures import is_conflict, source_failure
+from dbt.adapters.streamspark.consume.failures import source_failure, was_first
 from dbt.adapters.streamspark.consume.steps import step
 from dbt.adapters.streamspark.consume.target import open_target, refuse_target
 from dbt.adapters.streamspark.consume.user_metadata import read
@@ -84,7 +84,7 @@ def _try(spark: SparkSession, consumption: Consumption, statements: Sequence[str
     try:
         result = _run(spark, consumption, statements[-1])
     except Exception as error:
-        if not is_conflict(error):
+        if not was_first(error):
             raise source_failure(spark, error, consumption) or error from error
         raise Overtaken(str(error).split("\n")[0]) from error
     step("verify")

@@ -21,8 +21,9 @@ class StreamRead:
     """One stream's interval (start, end] as the model reads it.
 
     `start` None means the initial rows. `sql` is the fragment that stands for the interval in the model's
-    SQL, a text found nowhere else in it. `is_empty` says that the interval holds no change. `query` is the stored
-    text (streams/stored_query.py) that was read, with which a changed stream is told from the one read before.
+    SQL, a text found nowhere else in it. `within`, where it is known, is another: a predicate on the target `t` that
+    holds for every row which the interval's rows change. `is_empty` says that the interval holds no change. `query` is
+    the stored text (streams/stored_query.py) that was read, with which a changed stream is told from the one before.
     """
 
     stream: str
@@ -32,6 +33,7 @@ class StreamRead:
     sql: str
     is_empty: bool = False
     query: str = ""
+    within: str = ""
 
     def __post_init__(self) -> None:
         """A cursor never goes back: rows consumed once would come again."""

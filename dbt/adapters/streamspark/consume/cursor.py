@@ -17,7 +17,7 @@ from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.log import Commit, TableLog
 from dbt.adapters.streamspark.consume.steps import step
 from dbt.adapters.streamspark.consume.user_metadata import Consumed, read
-from dbt.adapters.streamspark.errors import MissingSource, OffsetUnknown, StaleSource
+from dbt.adapters.streamspark.errors import InvalidQuery, MissingSource, OffsetUnknown, StaleSource
 
 REPLACES = frozenset(
     f"{verb}{rest}" for verb in ("CREATE OR REPLACE TABLE", "REPLACE TABLE") for rest in ("", " AS SELECT")
@@ -130,7 +130,7 @@ class _Walk:
         try:
             log = TableLog(self.log.spark, source)
             remade = version > log.version or log.commit(version).timestamp > clone.timestamp
-        except (MissingSource, StaleSource, PySparkException, Py4JJavaError) as error:
+        except (InvalidQuery, MissingSource, StaleSource, PySparkException, Py4JJavaError) as error:
             raise self._unknown(f"it is a clone of {source}, which cannot be read any more") from error
         if remade:
             raise self._unknown(f"it is a clone of {source} at version {version}, which was made again since")

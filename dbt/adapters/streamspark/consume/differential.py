@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.change_query import ChangeQuery
+from dbt.adapters.streamspark.changes.differentiate.additive import ROWS, Additive, additive
 from dbt.adapters.streamspark.changes.frontier import Frontier
+from dbt.adapters.streamspark.changes.group_changes import group_changes
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
+from dbt.adapters.streamspark.consume.additive_merge import additive_merge
 from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges
 from dbt.adapters.streamspark.consume.changes_model import OWN, ChangesConfig, ChangesModel
-from dbt.adapters.streamspark.consume.columns import columns_of
+from dbt.adapters.streamspark.consume.columns import Column, columns_of
 from dbt.adapters.streamspark.consume.planner import Consumer, Planner
 from dbt.adapters.streamspark.consume.refresh import Refresh, refresh
-from dbt.adapters.streamspark.streams.stored_query import normal, reopened, version_in
+from dbt.adapters.streamspark.streams.stored_query import normal, reopened, stored, version_in
 
 ROW_ID = "__row_id"
 _METADATA = DIALECTS["delta"].names
@@ -26,18 +32,28 @@ class DifferentialConfig:
 
     unique_key: tuple[str, ...] = ()
     refresh: str = "auto"
-    max_data_extension_days: int = 0
+    max_data_extension_days: int = ChangesConfig.max_data_extension_days
     enable_tracking: bool | None = None
 
 
 @dataclass(frozen=True)
 class DifferentialPlan:
-    """`sql` is the SELECT of all rows where `anew`, else of change rows, which `keys` match with the target's."""
+    """`sql` is the SELECT of all rows where `anew`, else of change rows, which `keys` match with the target's, or of
+    what is added to the target's groups, where they are `additive`; `within` (SQL, may be empty) is where they are."""
 
     sql: str
     keys: tuple[str, ...]
     anew: bool
     reason: str
+    within: str = ""
+    additive: Additive | None = None
+
+    def merge(self, model: str, rows: str, columns: Sequence[Column], target: str, its: Sequence[Column]) -> str:
+        """The MERGE of the relation `rows`, which has the rows of `sql` and these columns, into `target` with `its`."""
+        if self.additive is not None:
+            return additive_merge(self.additive, target, rows, self.within)
+        changes = ApplyChanges(model, rows, tuple(columns), self.keys, from_target=True)
+        return changes.merge(target, its, self.within)
 
 
 @dataclass(frozen=True)
@@ -55,43 +71,67 @@ class DifferentialModel:
 
         Raises what a changes model's plan raises, and UnsupportedQuery for refresh `strict`.
         """
-        model = self._changes(self.consumer)
+        model = self._model()
+        added = self._additive(model)
         if nothing or self.consumer.rebuild or model.is_first():
-            return self._planned(model, "first run", nothing)
-        chosen = self._refresh(model)
+            return self._planned(model, added, "first run", nothing)
+        chosen = self._refresh(model, added)
         if chosen.anew:
-            model = self._changes(replace(self.consumer, rebuild=True))
-        return self._planned(model, chosen.reason)
+            return self._planned(_but(model, consumer=replace(self.consumer, rebuild=True)), added, chosen.reason)
+        return self._planned(model, added if self._has(added) else None, chosen.reason)
 
-    def _changes(self, consumer: Consumer) -> ChangesModel:
+    def _model(self) -> ChangesModel:
         config = ChangesConfig(
             initial_rows=True,
             max_data_extension_days=self.config.max_data_extension_days,
             enable_tracking=self.config.enable_tracking,
         )
-        return ChangesModel(self.spark, self.planner, consumer, self.sql, config)
+        return ChangesModel(self.spark, self.planner, self.consumer, self.sql, config, self.config.unique_key)
 
-    def _refresh(self, model: ChangesModel) -> Refresh:
+    def _additive(self, model: ChangesModel) -> Additive | None:
+        """How the query's groups add up, where they are what the rows are matched by."""
+        end = model.query.at(self.planner.pinned(self.consumer.invocation, model.query.logs))
+        found = additive(model.query.interval(None, end).lowered)
+        keys = {key.lower() for key in self.config.unique_key}
+        return found if found is not None and keys == {key.lower() for key in found.keys} else None
+
+    def _has(self, added: Additive | None) -> bool:
+        """Whether the target keeps what its groups need to be added to."""
+        return added is not None and set(self.spark.table(self.consumer.target).columns) >= set(added.hidden)
+
+    def _refresh(self, model: ChangesModel, added: Additive | None) -> Refresh:
         cursor = self.planner.cursor(self.spark, self.consumer)
-        since = cursor.frontiers[OWN]
-        before = reopened(self.spark, self.consumer.target, cursor.queries[OWN], since)
-        if normal(before) != normal(model.query):
+        since, text, query = cursor.frontiers[OWN], cursor.queries[OWN], model.query
+        if text != stored(query) and normal(self._reopened(text, since)) != normal(query):
             return Refresh(True, "its query is another one now")
-        interval = before.interval(before.frontier(since), before.at(self._end(model, since)))
+        if added is None and ROWS in self.spark.table(self.consumer.target).columns:
+            return Refresh(True, "its unique_key is another one now")
+        interval = query.interval(query.frontier(since), query.at(self._end(model, since)))
         return refresh(self.config.refresh, interval)
+
+    def _reopened(self, text: str, since: Frontier) -> ChangeQuery:
+        return reopened(self.spark, self.consumer.target, text, since)
 
     def _end(self, model: ChangesModel, since: Frontier) -> dict[str, int]:
         """What this invocation reads, but never less than was read."""
         pinned = self.planner.pinned(self.consumer.invocation, model.query.logs)
         return {log.path: max(pinned[log.path], version_in(log, since) or 0) for log in model.query.logs}
 
-    def _planned(self, model: ChangesModel, reason: str, nothing: bool = False) -> DifferentialPlan:
+    def _planned(
+        self, model: ChangesModel, added: Additive | None, reason: str, nothing: bool = False
+    ) -> DifferentialPlan:
+        if added is not None:
+            plan = _but(model, rows=group_changes).plan(nothing)
+            return DifferentialPlan(plan.sql, added.keys, plan.anew, reason, self._within(), added)
         plan = model.plan(nothing)
         keys = self.config.unique_key or (ROW_ID,)
         rows = f"({plan.sql})" if self.config.unique_key else f"(select *, `_row_id` as {ROW_ID} from ({plan.sql}))"
-        if not plan.anew:
-            return DifferentialPlan(f"select * from {rows}", keys, False, reason)
-        return DifferentialPlan(self._all_of(rows), keys, True, reason)
+        sql = self._all_of(rows) if plan.anew else f"select * from {rows}"
+        return DifferentialPlan(sql, keys, plan.anew, reason, self._within())
+
+    def _within(self) -> str:
+        plan = self.planner.plan(self.consumer.name, self.consumer.invocation)
+        return "".join(read.within for read in plan.reads.values()) if plan else ""
 
     def _all_of(self, rows: str) -> str:
         """The SELECT of a new target's rows. Ids are unique; that keys are has to be seen."""
@@ -99,3 +139,10 @@ class DifferentialModel:
             return f"select * except ({', '.join(_METADATA)}) from {rows}"
         columns = columns_of(self.spark.sql(f"select * from {rows}").schema)
         return ApplyChanges(self.consumer.name, rows, columns, self.config.unique_key).upserts()
+
+
+def _but(model: ChangesModel, **changes: Any) -> ChangesModel:
+    """The same model otherwise; its query is not opened again."""
+    other = replace(model, **changes)
+    other.__dict__["query"] = model.query
+    return other

@@ -4,16 +4,6 @@ from __future__ import annotations
 
 import re
 
-from delta.exceptions import (
-    ConcurrentAppendException,
-    ConcurrentDeleteDeleteException,
-    ConcurrentDeleteReadException,
-    ConcurrentTransactionException,
-    ConcurrentWriteException,
-    DeltaConcurrentModificationException,
-    MetadataChangedException,
-    ProtocolChangedException,
-)
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -24,18 +14,8 @@ from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.errors import BrokenSource, MissingSource, StaleSource, StreamsparkError
-from dbt.adapters.streamspark.spark_errors import denial
+from dbt.adapters.streamspark.spark_errors import denial, is_conflict
 
-CONFLICTS = (
-    ConcurrentAppendException,
-    ConcurrentDeleteDeleteException,
-    ConcurrentDeleteReadException,
-    ConcurrentTransactionException,
-    ConcurrentWriteException,
-    DeltaConcurrentModificationException,
-    MetadataChangedException,
-    ProtocolChangedException,
-)
 MISSING = (
     "FAILED_READ_FILE.FILE_NOT_EXIST",
     "java.io.FileNotFoundException",
@@ -44,11 +24,10 @@ MISSING = (
 DATA_FILE = re.compile(r"\S+\.(?:parquet|bin)\b")
 
 
-def is_conflict(error: Exception) -> bool:
-    """Another writer's commit came in between; the same statement on a new plan may pass."""
-    if isinstance(error, CONFLICTS):
-        return True
-    return isinstance(error, PySparkException) and error.getCondition() == "TABLE_OR_VIEW_ALREADY_EXISTS"
+def was_first(error: Exception) -> bool:
+    """Another run's commit came in between, or made the table; the same statement on a new plan may pass."""
+    made = isinstance(error, PySparkException) and error.getCondition() == "TABLE_OR_VIEW_ALREADY_EXISTS"
+    return made or is_conflict(error)
 
 
 def source_failure(spark: SparkSession, error: Exception, consumption: Consumption) -> StreamsparkError | None:

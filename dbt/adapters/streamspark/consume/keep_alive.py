@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
-from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -13,6 +12,7 @@ from dbt.adapters.streamspark.consume.commit import Outcome, commit
 from dbt.adapters.streamspark.consume.consumption import Consumption, new_attempt
 from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
 from dbt.adapters.streamspark.consume.target import open_target
+from dbt.adapters.streamspark.streams.retention import LOG_RETENTION, retention
 
 
 def keep_alive(spark: SparkSession, consumption: Consumption) -> Outcome:
@@ -47,14 +47,5 @@ def shortest_retention(target: TableLog, consumption: Consumption) -> timedelta:
     """Of the target's log, and of the log and the removed files of each table that the streams read."""
     names = {table.name for read in consumption.reads for table in read.end.tables}
     sources = [TableLog(target.spark, name) for name in names]
-    found = [_log_retention(log) for log in [target, *sources]] + [_file_retention(log) for log in sources]
-    return timedelta(milliseconds=min(found))
-
-
-def _log_retention(log: TableLog) -> int:
-    return int(log.java.deltaRetentionMillis(log.snapshot().metadata()))
-
-
-def _file_retention(log: TableLog) -> int:
-    jvm: Any = log.spark._jvm
-    return int(jvm.org.apache.spark.sql.delta.DeltaLog.tombstoneRetentionMillis(log.snapshot().metadata()))
+    kept = [retention(target)[LOG_RETENTION], *(kept for log in sources for kept in retention(log).values())]
+    return timedelta(milliseconds=min(kept))

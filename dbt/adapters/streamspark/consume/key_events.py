@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
-from dbt.adapters.streamspark.changes.projection import literal
 from dbt.adapters.streamspark.consume.columns import Column, struct
 from dbt.adapters.streamspark.consume.held_events import held_events
 from dbt.adapters.streamspark.consume.scd import ROW_ID, TIME, VERSION, Scd
+from dbt.adapters.streamspark.literals import literal
 
 EVENT = "key, seq, rank, closes, up, given, data"
 EPOCH = "timestamp_micros(0)"

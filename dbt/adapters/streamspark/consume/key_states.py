@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dbt.adapters.streamspark.changes.projection import literal
 from dbt.adapters.streamspark.consume.columns import Column, struct
 from dbt.adapters.streamspark.consume.scd import Scd
+from dbt.adapters.streamspark.literals import literal
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dbt.adapters.streamspark.changes.projection import literal
 from dbt.adapters.streamspark.consume.scd import Scd
+from dbt.adapters.streamspark.literals import literal
 
 # the default formats leave out microseconds, and depend on the session's time zone
 OPTIONS = (

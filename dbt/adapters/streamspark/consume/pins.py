@@ -23,8 +23,3 @@ class Pins:
         step("pin")
         with self._lock:
             return self._versions.setdefault((invocation, table_id), version)
-
-    def forget(self, invocation: str) -> None:
-        """Drop the pins of an invocation that is over."""
-        with self._lock:
-            self._versions = {key: v for key, v in self._versions.items() if key[0] != invocation}

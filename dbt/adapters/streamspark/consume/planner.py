@@ -7,33 +7,39 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from dbt.adapters.streamspark.changes.change_query import QueryInterval
+from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
+from dbt.adapters.streamspark.changes.file_changes import EMPTY
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
+from dbt.adapters.streamspark.consume.key_range import key_range
 from dbt.adapters.streamspark.consume.pins import Pins
 from dbt.adapters.streamspark.consume.target import open_target
-from dbt.adapters.streamspark.errors import MissingSource, OffsetUnknown
+from dbt.adapters.streamspark.errors import Fenced, MissingSource, OffsetUnknown
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 from dbt.adapters.streamspark.streams.interval_read import OpenStream, Reading
 from dbt.adapters.streamspark.streams.opened import open_stream
 from dbt.adapters.streamspark.streams.stored_query import version_in
 
-EMPTY = "EMPTY"
-
 
 @dataclass(frozen=True)
 class Stream:
-    """A stream under the name that SQL reads it by."""
+    """A stream under the name that SQL reads it by. With `keys`, the columns by which a target's rows are matched,
+    changes are computed when they are planned, and it is told where in the target their keys are. `rows`: what to read
+    of an interval, if not its change rows."""
 
     name: str
     definition: StreamDefinition
+    keys: tuple[str, ...] | None = None
+    rows: Callable[[QueryInterval], DataFrame] | None = None
 
     @property
     def start(self) -> Frontier | None:
@@ -112,7 +118,7 @@ class Planner:
         """The SQL of an interval in which nothing happened: the columns alone."""
         opened = open_stream(spark, stream.name, stream.definition)
         now = opened.frontier({log.path: log.version for log in opened.logs})
-        return _relation(spark, stream, now, now, opened.read(now, now))
+        return _relation(stream, now, now, opened.read(now, now))[0]
 
     def pinned(self, invocation: str, logs: Sequence[TableLog]) -> dict[str, int]:
         """The newest versions that this invocation reads, by the tables' paths."""
@@ -126,7 +132,7 @@ class Planner:
         """The same SQL for somebody who consumes nothing: from the stream's start to now."""
         opened = open_stream(spark, stream.name, stream.definition)
         end = opened.frontier({log.path: log.version for log in opened.logs})
-        return _relation(spark, stream, stream.start, end, opened.read(stream.start, end))
+        return _relation(stream, stream.start, end, opened.read(stream.start, end))[0]
 
     def plan(self, consumer: str, invocation: str) -> Plan | None:
         """What was planned for a consumer, None when it reads no stream."""
@@ -174,9 +180,9 @@ def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
     opened = open_stream(spark, stream.name, stream.definition, start)
     end = _end(opened, plan.consumer.invocation, start or stream.definition.start, pins)
     reading = opened.read(start, end, _last_query(plan, key))
-    sql = _relation(spark, stream, start, end, reading)
+    sql, within = _relation(stream, start, end, reading)
     plan.shapes[key], plan.streams[key] = reading.shape, stream
-    plan.reads[key] = StreamRead(stream.name, key, start, end, sql, reading.shape == EMPTY, reading.query)
+    plan.reads[key] = StreamRead(stream.name, key, start, end, sql, reading.shape == EMPTY, reading.query, within)
 
 
 def _start(plan: Plan, stream: Stream) -> Frontier | None:
@@ -196,12 +202,26 @@ def _end(opened: OpenStream, invocation: str, begin: Frontier, pins: Pins) -> Fr
     return opened.frontier({log.path: max(pinned[log.path], version_in(log, begin) or 0) for log in opened.logs})
 
 
-def _relation(spark: SparkSession, stream: Stream, start: Frontier | None, end: Frontier, reading: Reading) -> str:
-    """A temporary view of the interval's rows, and the SQL that reads it: it says what it is."""
+def _relation(stream: Stream, start: Frontier | None, end: Frontier, reading: Reading) -> tuple[str, str]:
+    """A temporary view of the interval's rows, and the SQL that reads it: it says what it is. And where their keys
+    are, as a predicate on the target `t`."""
     name = view_name(stream, start, end) + _before(reading, start)
-    reading.rows().createOrReplaceTempView(quoted(name))
     note = f"stream {stream.name}: {interval_text(start, end)} of {end.timestamp:%Y-%m-%d %H:%M:%S} UTC"
-    return f"(select * from {quoted(name)} /* {note.replace('*/', '* /')} */)"
+    note = note.replace("*/", "* /")
+    rows, within = _rows(stream, reading), ""
+    if stream.keys is not None and start is not None:
+        kept = keep(rows)
+        rows, within = kept.frame, f"({key_range(kept, stream.keys)} /* keys of {note} */)"
+    rows.createOrReplaceTempView(quoted(name))
+    return f"(select * from {quoted(name)} /* {note} */)", within
+
+
+def _rows(stream: Stream, reading: Reading) -> DataFrame:
+    if stream.rows is None:
+        return reading.rows()
+    if reading.interval is None:
+        raise Fenced(f"another run of {stream.name} came first, with another query. Run the model again.")
+    return stream.rows(reading.interval)
 
 
 def _before(reading: Reading, start: Frontier | None) -> str:

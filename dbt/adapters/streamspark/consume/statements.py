@@ -90,15 +90,17 @@ def plan_again(spark: SparkSession, statements: Sequence[str], old: Consumption,
 
 def _new_texts(statements: Sequence[str], old: Consumption, new: Consumption) -> dict[str, str]:
     """Old interval text -> new one, for the streams whose interval is another now."""
-    fresh = {read.stream_id: read.sql for read in new.reads}
-    texts = {read.sql: fresh.get(read.stream_id) for read in old.reads if read.sql != fresh.get(read.stream_id)}
-    for text, again in texts.items():
-        if again is None or not any(text in sql for sql in statements):
+    fresh = {read.stream_id: read for read in new.reads}
+    texts: dict[str, str] = {}
+    for read in old.reads:
+        again = fresh.get(read.stream_id)
+        if again is None or not any(read.sql in sql for sql in statements):
             raise Fenced(
                 f"another run consumed into {old.target} first, and this run's statements cannot be planned "
-                f"again, as they do not hold {_short(text)}. Run the model again."
+                f"again, as they do not hold {_short(read.sql)}. Run the model again."
             )
-    return {text: again for text, again in texts.items() if again is not None}
+        texts |= {read.sql: again.sql, read.within: again.within}
+    return {text: again for text, again in texts.items() if text and text != again}
 
 
 def _refused(consumption: Consumption, why: str) -> ConsumptionRefused:

@@ -1,4 +1,5 @@
-"""Named points of a consumption, where a test can end the process or raise.
+"""Named points of a consumption, where a test can end the process or raise: resolve_cursor, pin, plan, set_confs,
+before_dml, after_dml, verify, done.
 
 Arm with the environment variable STREAMSPARK_FAULT, `<step>:<kill|raise>[:<n>]` (at the nth time that the
 step is reached, 1 by default), or with `on_step(callback)` inside the process. Unarmed, a step does nothing.
@@ -11,7 +12,6 @@ import signal
 from collections import Counter
 from collections.abc import Callable
 
-STEPS = ("resolve_cursor", "pin", "plan", "set_confs", "before_dml", "after_dml", "verify", "done")
 ENVIRONMENT = "STREAMSPARK_FAULT"
 
 _callbacks: list[Callable[[str], None]] = []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dbt.adapters.streamspark.changes.projection import literal, quoted
+from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.literals import literal
 
 _COLUMNS = (
     "if(__sign = 1, 'insert', 'delete') as __type",

@@ -47,7 +47,7 @@ class StreamConfig:
     metadata_columns: str = "delta"
     on_configuration_change: str = "apply"
     on_stale: str = "fail"
-    max_data_extension_days: int = 0
+    max_data_extension_days: int = 14
     enable_tracking: bool | None = None
 
 

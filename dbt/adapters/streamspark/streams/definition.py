@@ -18,7 +18,6 @@ from dbt.adapters.streamspark.streams.config import StreamConfig
 PREFIX = "streamspark."
 KIND = f"{PREFIX}kind"
 DEFINITION = f"{PREFIX}definition"
-VIEW = f"{PREFIX}view"
 FORMAT = 1
 PART_LENGTH = 3500  # a metastore may cut a property's value at 4,000 characters
 

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from pyspark.sql import DataFrame
 
+from dbt.adapters.streamspark.changes.change_query import QueryInterval
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.log import TableLog
 
@@ -15,12 +16,13 @@ from dbt.adapters.streamspark.changes.log import TableLog
 @dataclass(frozen=True)
 class Reading:
     """`query` is the stored text that was read, for the cursor. `before`: the rows lead from those of this other text,
-    which was read last, to those of `query`."""
+    which was read last, to those of `query`. `interval`: what is read, where it is one query's."""
 
     shape: str
     rows: Callable[[], DataFrame]
     query: str
     before: str = ""
+    interval: QueryInterval | None = None
 
 
 class OpenStream(Protocol):

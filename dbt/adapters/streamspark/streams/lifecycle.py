@@ -11,17 +11,16 @@ from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.errors import InvalidStreamConfig, MissingSource, StaleSource, UnsupportedQuery
 from dbt.adapters.streamspark.streams.analysed import check_analysed
 from dbt.adapters.streamspark.streams.base_query import BaseQuery, parse_base_query
+from dbt.adapters.streamspark.streams.base_table import prepare
 from dbt.adapters.streamspark.streams.catalog import find_other, find_stream
 from dbt.adapters.streamspark.streams.config import StreamConfig
 from dbt.adapters.streamspark.streams.definition import StreamDefinition, altered, differences, new_definition
 from dbt.adapters.streamspark.streams.opened import open_stream
 from dbt.adapters.streamspark.streams.query_lifecycle import QueryStreamModel
 from dbt.adapters.streamspark.streams.reading import stream_view_sql
-from dbt.adapters.streamspark.streams.retention import extend_retention
 from dbt.adapters.streamspark.streams.source import open_source
 from dbt.adapters.streamspark.streams.start import resolve_start
 from dbt.adapters.streamspark.streams.stream_change import ALTER, CREATE, KEEP, REPLACE, StreamChange, reaction
-from dbt.adapters.streamspark.streams.tracking import ensure_tracking
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,8 @@ class StreamModel:
     narrowed: bool = False
 
     def decide(self, existing: StreamDefinition | None, full_refresh: bool) -> StreamChange:
-        """What to do with the stream, given the one that exists. Takes the offset, and switches row tracking on
-        before it does; writes nothing else.
+        """What to do with the stream, given the one that exists. Takes the offset, and gives the base
+        table what a stream needs before it does; writes nothing else.
 
         Columns and rows of one table are a stream on that table, anything else is one on a query, as is what was one
         already. Raises UnsupportedQuery, InvalidQuery, InvalidStreamConfig, InvalidInterval, BrokenSource, SqlError.
@@ -77,10 +76,8 @@ class StreamModel:
 
     def _made(self, query: BaseQuery, action: str) -> StreamChange:
         log = self._base_table(query)
+        prepare(log, self.config, self.name)
         tracked = self.config.mode != "insert_only"
-        if tracked:
-            ensure_tracking(log, self.config.enable_tracking, self.name)
-        extend_retention(log, self.config.max_data_extension_days)
         start = resolve_start(log, self.config.start, partial(find_other, self.spark, self.name), tracked)
         definition = new_definition(self.config, query, start)
         return StreamChange(action, definition, stream_view_sql(log, definition))

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.streamspark.changes.change_query import ChangeQuery, QueryInterval
 from dbt.adapters.streamspark.changes.changes import read_changes, refuse_fallbacks
-from dbt.adapters.streamspark.changes.file_changes import ADDED_ONLY, EMPTY, INITIAL_ROWS
+from dbt.adapters.streamspark.changes.file_changes import ADDED_ONLY, EMPTY, INITIAL_ROWS, MINIMIZE
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.projection import quoted
@@ -43,12 +43,12 @@ class OnQuery:
     def read(self, start: Frontier | None, end: Frontier, last: str | None = None) -> Reading:
         text = stored(self.query)
         if start is None:
-            return Reading(INITIAL_ROWS, lambda: self._initial(end), text)
+            return Reading(INITIAL_ROWS, lambda: self._initial(end), text, interval=self.query.interval(None, end))
         before = self._other_query(start, last, text)
         if before is not None:
             return Reading(REDEFINED, lambda: self._redefined(before, start, end), text, last or "")
         interval = self.query.interval(self.query.frontier(start), end)
-        return Reading(self._shape(interval), lambda: self._rows(interval), text)
+        return Reading(self._shape(interval), lambda: self._rows(interval), text, interval=interval)
 
     def _other_query(self, start: Frontier, last: str | None, text: str) -> ChangeQuery | None:
         """What was read up to `start`, where that was another query."""
@@ -70,7 +70,7 @@ class OnQuery:
         if self.stream.mode == "append_only":
             return EMPTY if all(leaf.is_empty(True) for leaf in interval.leaves.values()) else ADDED_ONLY
         if self.stream.mode == "redo_log" and interval.shape == EMPTY:
-            return EMPTY if next(steps(interval), None) is None else "MINIMIZE"
+            return EMPTY if next(steps(interval), None) is None else MINIMIZE
         return interval.shape
 
     def _initial(self, end: Frontier) -> DataFrame:

@@ -13,6 +13,7 @@ from dbt.adapters.streamspark.changes.change_query import ChangeQuery
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.query.expanded import parse_query
 from dbt.adapters.streamspark.errors import InvalidStreamConfig, StaleSource
+from dbt.adapters.streamspark.streams.base_table import prepare
 from dbt.adapters.streamspark.streams.catalog import find_other, properties
 from dbt.adapters.streamspark.streams.config import StreamConfig
 from dbt.adapters.streamspark.streams.definition import (
@@ -24,7 +25,6 @@ from dbt.adapters.streamspark.streams.definition import (
 )
 from dbt.adapters.streamspark.streams.names import table_name
 from dbt.adapters.streamspark.streams.on_query import OnQuery
-from dbt.adapters.streamspark.streams.retention import extend_retention
 from dbt.adapters.streamspark.streams.start import resolve_starts
 from dbt.adapters.streamspark.streams.stored_query import named, normal, reopened, stored, text_of, version_in
 from dbt.adapters.streamspark.streams.stream_change import (
@@ -35,7 +35,6 @@ from dbt.adapters.streamspark.streams.stream_change import (
     StreamChange,
     reaction,
 )
-from dbt.adapters.streamspark.streams.tracking import ensure_tracking
 
 
 def open_query(spark: SparkSession, name: str, sql: str, config: StreamConfig) -> ChangeQuery:
@@ -46,8 +45,7 @@ def open_query(spark: SparkSession, name: str, sql: str, config: StreamConfig) -
     _refuse_streams(spark, name, sql)
     query = ChangeQuery(spark, sql)
     for log in query.logs:
-        ensure_tracking(log, config.enable_tracking, name)
-        extend_retention(log, config.max_data_extension_days)
+        prepare(log, config, name)
     return query
 
 

@@ -12,9 +12,10 @@ from dbt.adapters.streamspark.changes.differentiate.copies import bag_difference
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
-from dbt.adapters.streamspark.changes.projection import literal, quoted
+from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.changes.query.expanded import parse_query
 from dbt.adapters.streamspark.changes.query.volatile import tells_time
+from dbt.adapters.streamspark.literals import literal
 from dbt.adapters.streamspark.streams.bag_rows import bag_rows
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 from dbt.adapters.streamspark.streams.names import table_sql

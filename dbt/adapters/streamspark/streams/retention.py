@@ -1,33 +1,23 @@
-"""How long a base table keeps what a stream may still need."""
+"""How long a table keeps what a stream may still need: the files it has removed, and its log."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from dbt.adapters.streamspark.changes.log import TableLog
-from dbt.adapters.streamspark.streams.names import table_sql
 
 FILE_RETENTION = "delta.deletedFileRetentionDuration"
 LOG_RETENTION = "delta.logRetentionDuration"
 DAY = 24 * 60 * 60 * 1000
 
 
-def extend_retention(log: TableLog, days: int) -> bool:
-    """Raise the table's retention of removed files and of its log to `days`, where it is shorter. Whether it was
-    raised; it is never lowered, and 0 days leave it alone."""
-    wanted = days * DAY
-    short = [name for name, kept in _retention(log).items() if kept < wanted]
-    if not short:
-        return False
-    settings = ", ".join(f"'{name}' = 'interval {days} days'" for name in short)
-    log.spark.sql(f"alter table {table_sql(log.name)} set tblproperties ({settings})")
-    log.refresh()
-    return True
+def retention_to_set(log: TableLog, days: int) -> dict[str, str]:
+    """The table properties to set so that the table keeps both for `days`. What it keeps longer stays, and 0 days
+    leave it alone."""
+    return {name: f"interval {days} days" for name, kept in retention(log).items() if kept < days * DAY}
 
 
-def _retention(log: TableLog) -> dict[str, int]:
+def retention(log: TableLog) -> dict[str, int]:
     """Property -> milliseconds."""
-    jvm: Any = log.spark._jvm
+    jvm = log._jvm
     metadata = log.snapshot().metadata()
     return {
         FILE_RETENTION: int(jvm.org.apache.spark.sql.delta.DeltaLog.tombstoneRetentionMillis(metadata)),

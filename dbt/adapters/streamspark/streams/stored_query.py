@@ -48,16 +48,6 @@ def normal(query: ChangeQuery) -> str:
     return " ".join(text[token.start : token.end + 1] for token in tokenize(text))
 
 
-def told(text: str, since: Frontier) -> str:
-    """A stored text for people: with the names that its tables had at `since`.
-
-    >>> told("select * from {table:7} o", Frontier.of(TableVersion("7", "db.orders", 3)))
-    'select * from `db`.`orders` o'
-    """
-    names = {table.table_id: table_sql(table.name) for table in since.tables}
-    return _MARK.sub(lambda found: names.get(found[1], found[0]), text)
-
-
 def reopened(
     spark: SparkSession, stream: str, text: str, since: Frontier, newer: Frontier | None = None
 ) -> ChangeQuery:

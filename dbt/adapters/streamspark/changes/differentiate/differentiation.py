@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.streamspark.changes.differentiate.copies import numbered
@@ -15,6 +16,7 @@ from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep
 from dbt.adapters.streamspark.changes.differentiate.netted import netted
 from dbt.adapters.streamspark.changes.differentiate.rows import rows
 from dbt.adapters.streamspark.changes.differentiate.views import Views
+from dbt.adapters.streamspark.changes.missing_files import named_files
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.changes.query.algebra import CLOCK, Constant, Opaque, Operator, Scan, Term
 from dbt.adapters.streamspark.changes.query.base_tables import BaseTable
@@ -27,7 +29,7 @@ Rule = Callable[["Differentiation", Operator], Delta | None]
 class Differentiation:
     """`leaves` maps token to base table, `clocks` an end to the SQL of its time. `rules`: operator -> rule, which
     gives None for an operator that has not changed. `appended`: only rows freshly inserted, for the append-only
-    format. `dry`: nothing is run, for explain."""
+    format. `dry`: nothing is run, for explain. `kept_sql` is what was computed on the way."""
 
     views: Views
     leaves: Mapping[str, Leaf]
@@ -35,6 +37,7 @@ class Differentiation:
     rules: Mapping[type[Operator], Rule]
     appended: bool = False
     dry: bool = False
+    kept_sql: list[str] = field(default_factory=list)
     _memory: dict[object, object] = field(default_factory=dict)
 
     def _once(self, key: object, make: Callable[[], object]) -> object:
@@ -53,24 +56,24 @@ class Differentiation:
             columns = [f"{quoted(column)} as {name}" for column, name in node.names.items()]
             return f"(select {', '.join([*columns, f'{ROW_ID} as __id'])} from {self.table(node.table, end)})"
         if isinstance(node, Constant):
-            return f"({self._timed(node.sql, end)})"
+            return f"({self.timed(node.sql, end)})"
         if isinstance(node, Opaque):
             return f"({numbered(node.columns, self.types(node, END), self.text(node, end))})"
         return self.rows(node, [self.at(child, end) for child in node.inputs], end)
 
     def rows(self, node: Operator, inputs: Sequence[str], end: bool) -> str:
         """The operator over other inputs than its own, at one end's time."""
-        return f"({self._timed(rows(node, inputs), end)})"
+        return f"({self.timed(rows(node, inputs), end)})"
 
     def text(self, node: Opaque, end: bool) -> str:
         """The relation of an opaque query's rows at one end, without ids."""
-        sql = self._timed(node.sql, end)
+        sql = self.timed(node.sql, end)
         for table in node.tables:
             columns = ", ".join(quoted(name) for name in self.leaves[table.token].columns)
             sql = sql.replace(table.token, f"(select {columns} from {self.table(table, end)})")
         return f"(select * from ({sql}) as __opaque ({', '.join(node.columns)}))"
 
-    def _timed(self, sql: str, end: bool) -> str:
+    def timed(self, sql: str, end: bool = END) -> str:
         return sql.replace(CLOCK, self.clocks[end])
 
     def table(self, table: BaseTable, end: bool) -> str:
@@ -79,15 +82,21 @@ class Differentiation:
         rows = leaf.no_rows if self.dry else lambda: leaf.rows(end)
         return str(self._once(("table", table.token, end), lambda: self.views.add(rows(), what=what)))
 
+    def reads(self, table: BaseTable, end: bool, sql: str | None) -> bool:
+        """Whether `sql`, or what was computed for it, reads a base table's rows at one end beside its changes."""
+        name = self._memory.get(("table", table.token, end))
+        return name is not None and any(str(name) in text for text in (*self.kept_sql, sql or ""))
+
     def changes_of(self, table: BaseTable) -> str:
         """The name of a base table's change rows."""
+        what = f"{table.name} changes"
+        return str(self._once(("changes", table.token), lambda: self.views.add(self._changes(table), what=what)))
+
+    def _changes(self, table: BaseTable) -> DataFrame:
+        """What a self join or the like would compare again for each time that it names the table is kept."""
         leaf = self.leaves[table.token]
-        return str(
-            self._once(
-                ("changes", table.token),
-                lambda: self.views.add(leaf.changes(self.appended), what=f"{table.name} changes"),
-            )
-        )
+        frame = leaf.changes(self.appended)
+        return self._kept(frame).frame if leaf.scans > 1 else frame
 
     def after(self, node: Operator) -> str:
         """The rows that a term of a rule meets on the side that has moved already: those at the end or, where only
@@ -109,7 +118,7 @@ class Differentiation:
     def _delta(self, node: Operator) -> Delta | None:
         if not self.has_changed(node):
             return None
-        if node.reads_clock and self.clocks[START] != self.clocks[END] and not self.appended:
+        if self.has_two_times(node):
             return self.whole(node)
         return self.rules[type(node)](self, node)
 
@@ -117,8 +126,11 @@ class Differentiation:
         """Whether a table that the operator reads has, or the time where it reads the clock."""
         if any(not self.leaves[table.token].is_empty(self.appended) for table in tables_of(node)):
             return True
-        moved = self.clocks[START] != self.clocks[END]
-        return moved and not self.appended and any(part.reads_clock for part in node.walk())
+        return any(self.has_two_times(part) for part in node.walk())
+
+    def has_two_times(self, node: Operator) -> bool:
+        """Whether the operator tells the time, and it is another one at either end. Inserts are all as at the end."""
+        return node.reads_clock and self.clocks[START] != self.clocks[END] and not self.appended
 
     def whole(self, node: Operator) -> Delta:
         """All rows at both ends: for what has no smaller part that could be told to hold every change."""
@@ -162,7 +174,7 @@ class Differentiation:
         if not terms or delta.kept is None or not delta.kept.is_small:
             return relation
         listed = ", ".join(f"{term.sql} as __k{place}" for place, term in enumerate(terms))
-        values = Kept(self.views.spark.sql(f"select {listed} from {delta.sql}"), delta.kept.count)
+        values = Kept(self.ask(f"select {listed} from {delta.sql}"), delta.kept.count)
         return having(relation, known_columns(values), [term.sql for term in expressions])
 
     def restricted(self, node: Operator, end: bool, keys: Keys, terms: Sequence[Term]) -> str:
@@ -171,12 +183,22 @@ class Differentiation:
 
     # Spark
 
+    def ask(self, sql: str) -> DataFrame:
+        """What still has no time is as at the end: where there are two, each side has got its own by now."""
+        return self.views.spark.sql(self.timed(sql))
+
     def keep(self, sql: str) -> Kept:
-        frame = self.views.spark.sql(sql)
-        return Kept(frame, None) if self.dry else keep(frame)
+        self.kept_sql.append(sql)
+        return self._kept(self.ask(sql))
+
+    def _kept(self, frame: DataFrame) -> Kept:
+        if self.dry:
+            return Kept(frame, None)
+        with named_files(leaf.interval.log for leaf in self.leaves.values()):
+            return keep(frame)
 
     def schema(self, sql: str) -> StructType:
-        return self.views.spark.sql(sql).schema
+        return self.ask(sql).schema
 
     def types(self, node: Operator, end: bool, terms: Sequence[Term] | None = None) -> list[DataType]:
         """The types of the operator's columns, or of expressions over them."""

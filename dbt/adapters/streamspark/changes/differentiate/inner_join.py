@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dbt.adapters.streamspark.changes.differentiate.delta import Delta, union
 from dbt.adapters.streamspark.changes.differentiate.differentiation import START, Differentiation
-from dbt.adapters.streamspark.changes.differentiate.equalities import of_one_type
+from dbt.adapters.streamspark.changes.differentiate.equalities import in_one_type
 from dbt.adapters.streamspark.changes.differentiate.rows import joined
 from dbt.adapters.streamspark.changes.query.algebra import Join
 
@@ -39,5 +39,5 @@ def _met(d: Differentiation, node: Join, place: int, number: int, delta: Delta) 
     relation = d.at(child, START) if number < place else d.after(child)
     mine = node.children[place]
     pairs = [pair for c in node.conditions if (pair := c.pair(mine.columns, child.columns)) is not None]
-    own, others = of_one_type(d, mine, child, pairs)
+    own, others = in_one_type(d, mine, child, pairs)
     return d.met(relation, others, delta, own)

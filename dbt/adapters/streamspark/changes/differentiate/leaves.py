@@ -8,7 +8,7 @@ from dataclasses import replace
 from pyspark.sql import DataFrame
 
 from dbt.adapters.streamspark.changes.differentiate.snapshots import snapshot
-from dbt.adapters.streamspark.changes.file_changes import EMPTY
+from dbt.adapters.streamspark.changes.file_changes import ADDED_ONLY, EMPTY
 from dbt.adapters.streamspark.changes.initial_rows import initial_rows
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.projection import Projection, quoted
@@ -20,27 +20,35 @@ ROW_ID = "__streamspark_row_id"  # beside the table's own columns, whatever thos
 
 
 class Leaf:
-    """One base table over an interval; an interval without a start is that of a table which was empty before.
+    """One base table over an interval; an interval without a start is that of a table which was empty before. `scans`:
+    how often the query reads it by a rule.
 
     Raises BrokenSource when row tracking was off.
     """
 
-    def __init__(self, table: BaseTable, interval: Interval):
+    def __init__(self, table: BaseTable, interval: Interval, scans: int = 1):
         interval.check_tracking()
+        self.scans = scans
         self.table = table
         self.interval = interval
 
-    def of(self, columns: Collection[str]) -> Leaf:
+    def of(self, columns: Collection[str], scans: int) -> Leaf:
         """The same, reduced to some of its columns."""
         pairs = tuple((name, quoted(name)) for name in self.interval.schemas.columns if name in columns)
         interval = replace(self.interval, projection=Projection(pairs))
         for known in ("commits", "files", "schemas"):  # read from the log once
             interval.__dict__[known] = getattr(self.interval, known)
-        return Leaf(self.table, interval)
+        return Leaf(self.table, interval, scans)
 
     @property
     def shape(self) -> str:
         return self.interval.shape
+
+    def shape_of(self, appended: bool) -> str:
+        """The shape; of inserts only, with `appended`, there are but two."""
+        if not appended or self.interval.start is None:
+            return self.shape
+        return EMPTY if self.is_empty(appended) else ADDED_ONLY
 
     @property
     def columns(self) -> list[str]:

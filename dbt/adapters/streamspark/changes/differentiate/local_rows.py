@@ -9,6 +9,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from dbt.adapters.streamspark.java_names import java_names
+
 MOST_ROWS = 10_000
 _FIRST_TRY = "spark.sql.limit.initialNumPartitions"
 _ALL_PARTITIONS = "1000000"
@@ -50,7 +52,7 @@ def _in_one_job(spark: SparkSession) -> Iterator[None]:
 
 def _local(spark: SparkSession, frame: DataFrame, rows: Any) -> DataFrame:
     """Spark's own rows, not Python's: no type is lost on the way."""
-    jvm: Any = spark._jvm
+    jvm = java_names(spark)
     output = frame._jdf.queryExecution().analyzed().output()
     sequence = jvm.scala.collection.immutable.ArraySeq.unsafeWrapArray(rows)
     relation = jvm.org.apache.spark.sql.catalyst.plans.logical.LocalRelation

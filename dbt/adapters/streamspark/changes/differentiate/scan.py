@@ -17,6 +17,6 @@ def scan(d: Differentiation, node: Scan) -> Delta:
     columns = [f"__data.{quoted(column)} as {name}" for column, name in node.names.items()]
     signs = [f"if({_IS_NEW}, 1, -1) as __sign", f"if({_IS_NEW}, '1', '0') as __ord", "__version", "__image"]
     listed = ", ".join((*columns, "__row as __id", *signs))
-    shape = ADDED_ONLY if d.appended else leaf.shape
+    shape = leaf.shape_of(d.appended)
     view = d.changes_of(node.table)
     return Delta(f"(select {listed} from {view})", shape not in (ADDED_ONLY, INITIAL_ROWS), shape != REMOVED_ONLY)

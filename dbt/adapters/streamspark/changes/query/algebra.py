@@ -35,17 +35,19 @@ Item = tuple[str, Term]
 
 @dataclass(frozen=True)
 class Condition:
-    """A conjunct of a join; `equal` holds its two sides where it is an equality of them."""
+    """A conjunct of a join; `equal` holds its two sides where it is an equality of them. `of_in`: it stands for an IN,
+    which without ANSI mode compares two types in another one than `=` does."""
 
     term: Term
     equal: tuple[Term, Term] | None = None
+    of_in: bool = False
 
     @classmethod
-    def of(cls, bound: Node) -> Condition:
+    def of(cls, bound: Node, of_in: bool = False) -> Condition:
         sides = None
         if isinstance(bound, exp.EQ | exp.NullSafeEQ):
             sides = (Term.of(bound.this), Term.of(bound.expression))
-        return cls(Term.of(bound), sides)
+        return cls(Term.of(bound), sides, of_in)
 
     def pair(self, left: Sequence[str], right: Sequence[str]) -> tuple[Term, Term] | None:
         """The equality's two sides, one over columns of `left` only, one over columns of `right` only."""
@@ -289,6 +291,11 @@ class SemiJoin(TwoSided):
     @property
     def columns(self) -> list[str]:
         return self.left.columns
+
+    @property
+    def compared_by_in(self) -> list[tuple[Term, Term]]:
+        """What IN or NOT IN compares."""
+        return [*self.members, *(c.equal for c in self.conditions if c.of_in and c.equal is not None)]
 
     @property
     def terms(self) -> list[Term]:

@@ -10,11 +10,11 @@ from typing import Any
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.changes.log import SESSION_CATALOG, TableLog
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidQuery, UnsupportedQuery
+from dbt.adapters.streamspark.java_names import java_names
 
-SESSION_CATALOG = "spark_catalog"
 NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 
 
@@ -65,7 +65,7 @@ class BaseTables:
 
     def _metadata(self, parts: Sequence[str]) -> Any | None:
         """Spark's CatalogTable of a table or view, a temporary one first, None where there is none."""
-        jvm: Any = self.spark._jvm
+        jvm = java_names(self.spark)
         database = jvm.scala.Option.apply(parts[0] if len(parts) == 2 else None)
         identifier = jvm.org.apache.spark.sql.catalyst.TableIdentifier(parts[-1], database)
         catalog = self.spark._jsparkSession.sessionState().catalog()

@@ -81,7 +81,7 @@ def _in(context: Context, tree: JoinTree, test: exp.In, negated: bool) -> None:
         tree.become(SemiJoin(tree.node, inner.node, inner.conditions, True, members, place=place(test)))
         return
     equal = [
-        Condition.of(exp.EQ(this=_in_parentheses(a), expression=_in_parentheses(b)))
+        Condition.of(exp.EQ(this=_in_parentheses(a), expression=_in_parentheses(b)), of_in=True)
         for a, b in zip(left, inner.outputs, strict=True)
     ]
     conditions = [*inner.conditions, *equal]

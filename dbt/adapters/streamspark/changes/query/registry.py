@@ -6,12 +6,14 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.java_names import java_names
+
 _NAMESPACES = ("builtin", "session")
 
 
 def function_info(spark: SparkSession, name: str) -> Any | None:
     """Spark's ExpressionInfo of a function, None where the registry has none. It asks for names in three parts."""
-    jvm: Any = spark._jvm
+    jvm = java_names(spark)
     registry = spark._jsparkSession.sessionState().functionRegistry()
     some = jvm.scala.Option.apply
     for namespace in _NAMESPACES:

@@ -61,9 +61,15 @@ def _check_clauses(select: exp.Select) -> None:
     for clause, value in select.args.items():
         if value and clause not in UNDERSTOOD:
             raise NotCovered(clause.upper().strip("_"), select)
-    if (select.args.get("limit") or select.args.get("offset")) and not select.args.get("order") and not _none(select):
+    if (select.args.get("limit") or select.args.get("offset")) and not _none(select):
+        check_ordered(select)
+
+
+def check_ordered(query: Node) -> None:
+    """Of a query with LIMIT. Raises UnsupportedQuery."""
+    if not query.args.get("order"):
         raise UnsupportedQuery(
-            f"LIMIT without ORDER BY gives any rows there are, so that its changes cannot be told: {place(select)}. "
+            f"LIMIT without ORDER BY gives any rows there are, so that its changes cannot be told: {place(query)}. "
             "Add an ORDER BY that leaves no ties."
         )
 

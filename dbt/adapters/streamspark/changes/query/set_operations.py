@@ -20,10 +20,9 @@ from dbt.adapters.streamspark.changes.query.algebra import (
     UnionAll,
 )
 from dbt.adapters.streamspark.changes.query.lowering import Ctes, Lowering, Relation
-from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered, place
+from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
 from dbt.adapters.streamspark.changes.query.scope import Scope, bind
-from dbt.adapters.streamspark.changes.query.select import distinct, top_k
-from dbt.adapters.streamspark.errors import UnsupportedQuery
+from dbt.adapters.streamspark.changes.query.select import check_ordered, distinct, top_k
 
 
 def lower_set_operation(low: Lowering, query: exp.SetOperation, ctes: Ctes) -> Relation:
@@ -92,15 +91,10 @@ def _with_side(low: Lowering, relation: Relation, number: int) -> tuple[Operator
 def _first(
     low: Lowering, query: Node, node: Operator, columns: Sequence[tuple[str, str]]
 ) -> tuple[Operator, list[str]]:
-    order = query.args.get("order")
-    if order is None:
-        raise UnsupportedQuery(
-            f"LIMIT without ORDER BY gives any rows there are, so that its changes cannot be told: {place(query)}. "
-            "Add an ORDER BY that leaves no ties."
-        )
+    check_ordered(query)
     scope = Scope(visible=list(columns))
     keys = []
-    for ordered in order.expressions:
+    for ordered in query.args["order"].expressions:
         if isinstance(ordered.this, exp.Literal) and ordered.this.is_int:
             keys.append((columns[int(ordered.this.name) - 1][1], ordered))
         elif isinstance(ordered.this, exp.Column):

@@ -5,7 +5,7 @@ internal change rows (`changes/metadata_columns.py`), and all of them agree.
 |---|---|---|
 | endpoint_diff | only the files that differ between the two ends | row tracking, a classic session (py4j) |
 | cdf | the change data feed of every commit | `delta.enableChangeDataFeed` throughout, a unique key |
-| snapshot_diff | both versions in full, in plain SQL: any engine; the oracle | row tracking or a unique key |
+| snapshot_diff | both versions in full: the oracle | row tracking or a unique key, a classic session |
 """
 
 from collections.abc import Callable

@@ -11,8 +11,9 @@ from pyspark.sql import DataFrame
 from dbt.adapters.streamspark.changes.epochs import epochs
 from dbt.adapters.streamspark.changes.interval import TRACKING, Interval
 from dbt.adapters.streamspark.changes.log import Action, Commit
-from dbt.adapters.streamspark.changes.projection import literal, quoted
+from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.changes.rows import data_struct, union
+from dbt.adapters.streamspark.literals import literal
 
 PLACE = "md5(concat(_metadata.file_name, ':', _metadata.row_index))"
 

@@ -2,8 +2,8 @@
   A stream: decide what is to be done, do it, or leave the stream as it is. An existing stream keeps its offset; only
   --full-refresh moves it to now.
 
-  Config: mode, show_initial_rows, at, before, unique_key, metadata_columns, on_configuration_change, enable_tracking
-  (docs/reference/stream-config.md); tblproperties and persist_docs as for a view.
+  Config: mode, show_initial_rows, at, before, unique_key, metadata_columns, on_configuration_change, on_stale,
+  max_data_extension_days, enable_tracking (docs/reference/stream-config.md); tblproperties and persist_docs as for a view.
 #}
 {% materialization stream, adapter='streamspark', supported_languages=['sql'] -%}
   {%- set existing = load_relation(this) -%}

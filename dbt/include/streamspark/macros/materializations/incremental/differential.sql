@@ -21,7 +21,6 @@
 
 {% macro merge_differential(target, plan) -%}
   {%- set rows = temp_view(target, plan.sql) -%}
-  {%- set changes = adapter.apply_differential(model, rows.relation.render(), plan.keys) -%}
-  {%- do run_main([rows.sql, changes.merge(target.render(), adapter.columns_of(target.render()))]) -%}
+  {%- do run_main([rows.sql, adapter.merge_differential(model, plan, rows.relation.render(), target.render())]) -%}
   {%- do drop_temp_view(rows.relation) -%}
 {%- endmacro %}

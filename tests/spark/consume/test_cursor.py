@@ -12,27 +12,13 @@ from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.consume.confs import APP_ID, TXN_VERSION
 from dbt.adapters.streamspark.consume.cursor import resolve_cursor
 from dbt.adapters.streamspark.errors import OffsetUnknown
-from tests.consuming import APPEND, CREATE, Model, clean_log, counted_jobs, make_source, newest, path_table, rows
-
-FIRST = [(1, "a"), (2, "b")]
-
-
-@pytest.fixture
-def session(spark: SparkSession) -> SparkSession:
-    return spark.newSession()
-
-
-@pytest.fixture
-def model(session: SparkSession, tmp_path: Path) -> Model:
-    """A target that has consumed versions 0 and 1 of its source, as its version 0."""
-    made = Model(session, path_table(tmp_path, "target"), {"s": make_source(session, path_table(tmp_path, "source"))})
-    made.run(CREATE)
-    return made
+from tests.consuming import APPEND, CREATE, FIRST, Model, add, clean_log, make_source, newest, path_table, rows
+from tests.spark.jobs import jobs_of
 
 
 def consume(model: Model, row_id: int) -> int:
     """One more source row, consumed; the target's new version."""
-    model.spark.sql(f"insert into {model.sources['s']} values ({row_id}, 'r{row_id}')")
+    add(model, row_id)
     version = model.run(APPEND).version
     assert version is not None
     return version
@@ -63,9 +49,9 @@ def test_resolving_runs_no_spark_job(model: Model) -> None:
     for row_id in (3, 4):
         consume(model, row_id)
     log = TableLog(model.spark, model.target)
-    with counted_jobs(model.spark) as jobs:
+    with jobs_of(model.spark) as jobs:
         resolve_cursor(log, model.consumer)
-    assert jobs == []
+    assert jobs.count == 0
 
 
 def test_named_table(session: SparkSession, tmp_path: Path) -> None:

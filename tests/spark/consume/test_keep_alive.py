@@ -6,23 +6,11 @@ import os
 import time
 from pathlib import Path
 
-import pytest
-from pyspark.sql import SparkSession
-
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.consume.keep_alive import keep_alive
-from tests.consuming import APPEND, CREATE, Model, clean_log, make_source, newest, path_table
+from tests.consuming import APPEND, FIRST, Model, add, clean_log, newest, path_table
 
-FIRST = [(1, "a"), (2, "b")]
 DAY = 24 * 3600
-
-
-@pytest.fixture
-def model(spark: SparkSession, tmp_path: Path) -> Model:
-    session = spark.newSession()
-    made = Model(session, path_table(tmp_path, "target"), {"s": make_source(session, path_table(tmp_path, "source"))})
-    made.run(CREATE)
-    return made
 
 
 def age(model: Model, version: int, days: float) -> None:
@@ -53,7 +41,7 @@ def test_an_old_cursor_is_written_again_with_the_newest_frontier(model: Model) -
     assert cursor.frontiers["s"].tables[0].version == newest(model.spark, model.sources["s"]) > 1
     assert model.rows() == FIRST
     clean_log(model.spark, model.target, before=1)
-    model.spark.sql(f"insert into {model.sources['s']} values (3, 'r3')")
+    add(model, 3)
     model.run(APPEND)
     assert model.rows() == [*FIRST, (3, "r3")]
 
@@ -80,7 +68,7 @@ def test_a_short_log_retention_of_the_target_counts(model: Model) -> None:
 
 
 def test_changes_waiting_are_left_to_be_consumed(model: Model) -> None:
-    model.spark.sql(f"insert into {model.sources['s']} values (3, 'r3')")
+    add(model, 3)
     age(model, 0, days=5)
     assert keep_alive(model.spark, model.plan()).skipped
     model.run(APPEND)
@@ -103,7 +91,7 @@ def test_a_clones_cursor_is_written_into_the_clone_itself(model: Model, tmp_path
 def test_a_plan_that_was_overtaken_is_not_written(model: Model) -> None:
     age(model, 0, days=5)
     plan = model.plan()
-    model.spark.sql(f"insert into {model.sources['s']} values (3, 'r3')")
+    add(model, 3)
     model.run(APPEND)
     assert keep_alive(model.spark, plan).skipped
     assert newest(model.spark, model.target) == 1

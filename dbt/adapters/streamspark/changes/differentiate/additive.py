@@ -1,0 +1,143 @@
+"""Groups whose aggregates add up: what an interval adds to each, told by the rows that changed alone.
+
+That is for a result which somebody keeps, since it tells no group's value, only the difference. A kept group has more
+columns than the query gives: ROWS, the number of its rows, and for each sum how many values are in it, as the sum of
+none is NULL. Counts and sums of whole numbers and decimals add up exactly (notes on performance); others do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pyspark.sql.types import DecimalType, LongType, StructField
+from sqlglot import exp, parse_one
+
+from dbt.adapters.streamspark.changes.differentiate.differentiation import END, Differentiation
+from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Operator, Project
+from dbt.adapters.streamspark.changes.query.lowered import Lowered
+from dbt.adapters.streamspark.changes.query.not_covered import Node
+
+ROWS = "__count"
+EXACT = (LongType, DecimalType)
+
+
+@dataclass(frozen=True)
+class Key:
+    """A column of the result by which rows are grouped; `sql` is over the child's columns."""
+
+    column: str
+    sql: str
+
+
+@dataclass(frozen=True)
+class Addend:
+    """A column of the result that counts the values of `sql` or, where `values` names the column that counts them,
+    adds them up. `type` is the column's."""
+
+    column: str
+    sql: str
+    type: str
+    values: str = ""
+
+
+@dataclass(frozen=True)
+class Additive:
+    """`parts` are the columns of the result, in order; `child` is what is grouped."""
+
+    child: Operator
+    parts: tuple[Key | Addend, ...]
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        return tuple(part.column for part in self.parts if isinstance(part, Key))
+
+    @property
+    def addends(self) -> tuple[Addend, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Addend))
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """What a kept group has beside the query's columns."""
+        return (ROWS, *(part.values for part in self.addends if part.values))
+
+    def groups(self, d: Differentiation) -> str:
+        """The SELECT of all groups at the end, as they are to be kept."""
+        made = [f"{sql} as {quoted(name)}" for name, sql in self._whole()]
+        return self._grouped(d.at(self.child, END), made)
+
+    def difference(self, d: Differentiation) -> str:
+        """The SELECT of what the interval adds to each group that it changes, in the same columns."""
+        delta = d.delta(self.child)
+        if delta is None:
+            return f"select * from ({self.groups(d)}) where false"
+        made = [f"{sql} as {quoted(name)}" for name, sql in self._added()]
+        changed = " or ".join(f"{quoted(name)} <> 0" for name in (*(a.column for a in self.addends), *self.hidden))
+        return f"select * from ({self._grouped(delta.sql, made)}) where {changed}"
+
+    def _grouped(self, relation: str, made: list[str]) -> str:
+        values = [f"{part.sql} as __v{place}" for place, part in enumerate(self.parts)]
+        keys = [f"__v{place}" for place, part in enumerate(self.parts) if isinstance(part, Key)]
+        rows = f"(select *, {', '.join(values)} from {relation})"
+        return f"select {', '.join(made)} from {rows} group by {', '.join(keys)}"
+
+    def _whole(self) -> Iterator[tuple[str, str]]:
+        for place, part in enumerate(self.parts):
+            value = f"__v{place}"
+            yield part.column, value if isinstance(part, Key) else f"{'sum' if part.values else 'count'}({value})"
+        yield ROWS, "count(*)"
+        yield from ((part.values, f"count(__v{place})") for place, part in self._sums())
+
+    def _added(self) -> Iterator[tuple[str, str]]:
+        for place, part in enumerate(self.parts):
+            yield part.column, f"__v{place}" if isinstance(part, Key) else _signed(part, f"__v{place}")
+        yield ROWS, "sum(__sign)"
+        yield from ((part.values, _signed_count(f"__v{place}")) for place, part in self._sums())
+
+    def _sums(self) -> Iterator[tuple[int, Addend]]:
+        return ((n, part) for n, part in enumerate(self.parts) if isinstance(part, Addend) and part.values)
+
+
+def _signed(part: Addend, value: str) -> str:
+    if not part.values:
+        return _signed_count(value)
+    exact = f"cast({value} as {part.type})"
+    return f"cast(coalesce(sum(if(__sign = 1, {exact}, -{exact})), 0) as {part.type})"
+
+
+def _signed_count(value: str) -> str:
+    return f"sum(if({value} is null, 0, __sign))"
+
+
+def additive(found: Lowered) -> Additive | None:
+    """How the groups of a query add up; None for any other query, and for one that does not give all of its keys."""
+    node, given = found.root, {name: name for name in found.ours}
+    if isinstance(node, Project):
+        given, node = {name: term.sql for name, term in node.items}, node.child
+    if not isinstance(node, Aggregate):
+        return None
+    pairs = zip(found.ours, found.schema.fields, strict=True)
+    parts = [_part(node, given[ours], field) for ours, field in pairs]
+    made = Additive(node.child, tuple(part for part in parts if part is not None))
+    keys = {given[ours] for ours in found.ours} & {name for name, _ in node.keys}
+    names = {field.name.lower() for field in found.schema.fields}
+    whole = None not in parts and node.keys and len(keys) == len(node.keys) and not names & set(made.hidden)
+    return made if whole else None
+
+
+def _part(node: Aggregate, name: str, field: StructField) -> Key | Addend | None:
+    keys, aggregates = dict(node.keys), dict(node.aggregates)
+    if name in keys:
+        return Key(field.name, keys[name].sql)
+    return _addend(field, parse_one(aggregates[name].sql, dialect="spark")) if name in aggregates else None
+
+
+def _addend(field: StructField, call: Node) -> Addend | None:
+    value, kind = call.this, field.dataType
+    if isinstance(call, exp.Count) and not call.expressions and not isinstance(value, exp.Distinct):
+        counted = "1" if value is None or isinstance(value, exp.Star) else value.sql("spark")
+        return Addend(field.name, counted, kind.simpleString())
+    if isinstance(call, exp.Sum) and isinstance(kind, EXACT) and not isinstance(value, exp.Distinct):
+        return Addend(field.name, value.sql("spark"), kind.simpleString(), f"__count_of_{field.name.lower()}")
+    return None

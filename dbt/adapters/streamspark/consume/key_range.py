@@ -1,0 +1,17 @@
+"""Where in a target the keys of a change set are: what lets MERGE skip the target's other files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dbt.adapters.streamspark.changes.differentiate.keys import known_columns
+from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept
+from dbt.adapters.streamspark.changes.projection import quoted
+
+
+def key_range(kept: Kept, keys: Sequence[str]) -> str:
+    """A predicate that the rows of `t` pass whose key is one of the kept rows': few keys are listed, of many the
+    smallest and the largest are. `true` where nothing can be told. Runs no Spark job."""
+    columns = known_columns(Kept(kept.frame.select(*(quoted(key) for key in keys)), kept.count))
+    tests = (column.test(f"t.{quoted(key)}") for key, column in zip(keys, columns, strict=True))
+    return " and ".join(test for test in tests if test is not None) or "true"

@@ -1,0 +1,68 @@
+"""Targets of apply_changes with an order, and when the commits of their sources were made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.consume.changes_applied import changes_applied
+from dbt.adapters.streamspark.consume.columns import columns_of
+from dbt.adapters.streamspark.consume.scd_config import ScdConfig
+
+MAPPED = "tblproperties ('delta.columnMapping.mode' = 'name')"
+PLAIN = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
+}
+METADATA = "_change_type string, _commit_version bigint, _commit_timestamp timestamp, _row_id string"
+BEGIN = datetime(2026, 1, 1)
+
+
+def moment(version: int, lag: float = 0) -> datetime:
+    return BEGIN + timedelta(seconds=version - lag)
+
+
+def session_of(spark: SparkSession) -> SparkSession:
+    """Little data and large plans: to generate code for them would take most of the time."""
+    made = spark.newSession()
+    for key, value in PLAIN.items():
+        made.conf.set(key, value)
+    return made
+
+
+@dataclass
+class Target:
+    """A table and the temporary view that the changes come in."""
+
+    spark: SparkSession
+    config: ScdConfig
+    table: str = field(default_factory=lambda: f"scd.t{uuid4().hex}")
+    view: str = field(default_factory=lambda: f"changes_{uuid4().hex}")
+    made: bool = False
+
+    def apply(self, rows: Sequence[tuple[Any, ...]], schema: str) -> None:
+        """One run of the model over these change rows."""
+        self.spark.createDataFrame(list(rows), schema).createOrReplaceTempView(self.view)
+        columns = columns_of(self.spark.table(self.view).schema)
+        sql = changes_applied("model.t.m", self.view, columns, self.config)
+        if self.made:
+            self.spark.sql(sql.merge(self.table, list(columns_of(self.spark.table(self.table).schema))))
+        else:
+            self.spark.sql("create schema if not exists scd")
+            self.spark.sql(f"create table {self.table} using delta {MAPPED} as {sql.upserts()}")
+            self.made = True
+
+    def rows(self, columns: str = "*") -> list[tuple[Any, ...]]:
+        found = self.spark.sql(f"select {columns} from {self.table}").collect()
+        return by_text(tuple(row) for row in found)
+
+
+def by_text(rows: Iterator[tuple[Any, ...]] | Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return sorted(rows, key=repr)

@@ -1,0 +1,17 @@
+"""A history for one test."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.spark.queries.history import History
+
+
+@pytest.fixture
+def history(spark: SparkSession) -> Iterator[History]:
+    made = History(spark, "query_traps")
+    yield made
+    made.drop()

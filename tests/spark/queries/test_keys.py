@@ -1,0 +1,106 @@
+"""Keys that equalities tell: of two types, and of NOT IN correlated by one."""
+
+from __future__ import annotations
+
+import pytest
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from dbt.adapters.streamspark.changes import explain
+from dbt.adapters.streamspark.changes.differentiate.delta import Delta
+from dbt.adapters.streamspark.changes.differentiate.differentiation import Differentiation
+from dbt.adapters.streamspark.changes.query.algebra import Operator
+from tests.spark.queries.history import History
+from tests.spark.queries.test_traps import filled_pair
+from tests.spark.queries.traps import check_ledger, of
+
+
+@pytest.fixture
+def never_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No operator is computed whole at both ends."""
+
+    def whole(d: Differentiation, node: Operator) -> Delta:
+        raise AssertionError(f"all rows of {node}")
+
+    monkeypatch.setattr(Differentiation, "whole", whole)
+
+
+def test_not_in_correlated_by_an_equality_has_keys(history: History, never_whole: None) -> None:
+    """A NULL counts among the rows of its key only."""
+    pair = filled_pair(history)
+    pair.marked(["insert into r values (1, null, 'n')"], ["delete from r where id = 1", "update l set id = 3"])
+    check_ledger(pair, "select * from l where k not in (select k from r where r.id = l.id)", [0, 1, 2])
+
+
+def test_keys_of_two_types(history: History) -> None:
+    """'1' and '01' are both 1: a key is not what it is written as."""
+    history.table("l", "id int, k int")
+    history.table("r", "k string, w int")
+    history.run("insert into l values (1, 1), (2, 2)", "insert into r values ('1', 10), ('01', 20)")
+    history.marked(["insert into r values ('02', 5), (' 2', 6)"], ["delete from r where k = '1'", "update l set k = 2"])
+    for query in (
+        "select l.id, r.w from l join r on l.k = r.k", "select l.id, r.w from l left join r on l.k = r.k",
+        "select l.id from l where exists (select 1 from r where r.k = l.k)", "select l.id from l where k not in (select k from r)",
+        "select l.id from l where k in (select k from r)", "select l.id, (select sum(w) from r where r.k = l.k) s from l",
+        "select l.id, exists (select 1 from r where r.k = l.k) s from l",
+    ):  # fmt: skip
+        check_ledger(history, query, [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [("l.n", "r.d"), ("l.d", "r.d"), ("l.day", "r.at"), ("l.f", "r.n"), ("l.s", "r.n"), ("l.a", "r.a")],
+)
+def test_keys_of_two_types_have_a_rule(history: History, never_whole: None, left: str, right: str) -> None:
+    """They are compared in the type in which `=` compares them; rows without a key are rows like others."""
+    history.table("l", "id int, n int, d decimal(10,2), day date, f double, s string, a array<int>")
+    history.table("r", "id int, n bigint, d decimal(12,4), at timestamp, a array<bigint>")
+    row_of_l = "({0}, {0}, {0}, date'2026-01-0{0}', {0}, ' 0{0}', array({0}))"
+    row_of_r = "({0}, {0}, {0}, timestamp'2026-01-0{0} 00:00:00', array({0}))"
+    history.run(
+        f"insert into l values {row_of_l.format(1)}, {row_of_l.format(2)}, (9, null, null, null, null, null, null)",
+        f"insert into r values {row_of_r.format(1)}, {row_of_r.format(3)}, (3, 2, 2.5, timestamp'2026-01-02 01:00:00', array(2))",
+    )
+    history.marked(
+        [f"insert into r values {row_of_r.format(2)}, (9, null, null, null, null)"],
+        ["delete from r where id in (1, 9)", f"insert into l values {row_of_l.format(3)}"],
+    )
+    for query in (
+        f"select l.id, r.id rid from l full join r on {left} = {right}",
+        f"select l.id, r.id rid from l left join r on {left} <=> {right}",
+        f"select l.id from l where not exists (select 1 from r where {left} = {right})",
+        f"select l.id from l where {left} not in (select {right} from r where {right} is not null)",
+    ):
+        assert explain(history.session, query, history.points[0]).fallbacks == ()
+        check_ledger(history, query, [0, 1, 2])
+
+
+def test_a_key_that_is_no_number(history: History) -> None:
+    """ANSI mode raises when it compares 'x' with 1; here another condition keeps the row from it."""
+    history.table("l", "id int, k int")
+    history.table("r", "id int, k string, ok boolean")
+    history.run("insert into l values (1, 1), (2, 2)", "insert into r values (1, '1', true), (2, 'x', false)")
+    history.marked(["insert into r values (3, '02', true), (4, 'y', false)"], ["delete from r where not ok"])
+    query = "select l.id, r.id rid from l left join (select * from r where ok) r on l.k = r.k"
+    check_ledger(history, query, [0, 1, 2])
+    history.run("update r set ok = true", "insert into r values (5, 'z', true)")
+    history.mark()
+    with pytest.raises((PySparkException, Py4JError), match="CAST_INVALID_INPUT"):
+        of(history, query, 2, 3)
+
+
+def test_keys_of_two_types_without_ansi(history: History) -> None:
+    """There '1.5' equals the int 1, 'x' is the int NULL, and 1 IN ('01') is false, since IN compares texts."""
+    history.table("l", "id int, k int")
+    history.table("r", "k string")
+    history.run("insert into l values (1, 1), (2, 2)", "insert into r values ('1.5')")
+    history.marked(["insert into r values ('x'), ('2'), ('01')"], ["delete from r where k <> '2'"])
+    for session in (history.session, *history.pasts):
+        session.conf.set("spark.sql.ansi.enabled", "false")
+    for query in (
+        "select l.id, r.k from l full join r on l.k = r.k", "select id from l where k not in (select k from r)",
+        "select id from l where exists (select 1 from r where r.k = l.k)", "select id from l where k in (select k from r)",
+    ):  # fmt: skip
+        check_ledger(history, query, [0, 1, 2])
+        expected = ("an IN that compares two types without ANSI mode",) if " in (" in query else ()
+        assert explain(history.session, query, history.points[0]).fallbacks == expected

@@ -1,0 +1,101 @@
+"""Groups that are kept by adding to them what changed, held after each round against the groups computed anew.
+
+STREAMSPARK_QUERY_SEED sets what the tables, statements and queries are made of.
+"""
+
+from __future__ import annotations
+
+import os
+from random import Random
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes.change_query import ChangeQuery
+from dbt.adapters.streamspark.changes.differentiate.additive import additive
+from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
+from dbt.adapters.streamspark.changes.group_changes import group_changes
+from dbt.adapters.streamspark.consume.additive_merge import additive_merge
+from dbt.adapters.streamspark.consume.key_range import key_range
+from tests.spark.queries.history import History
+from tests.spark.queries.oracle import bag
+from tests.spark.queries.programs import Program, Table
+
+SEED = os.environ.get("STREAMSPARK_QUERY_SEED", "1")
+ROUNDS = 5
+TABLES = [
+    Table("t0", {"id": "int", "k": "int", "d": "decimal(10,2)", "s": "string"}),
+    Table("t1", {"id": "int", "k": "int", "b": "boolean"}),
+]
+QUERIES = {
+    "one_table": "select k, count(*) as n, sum(d) as total, count(d) as known, s from t0 group by k, s",
+    "renamed": "select sum(cast(id as bigint)) as `sum-of-ids`, k % 2 as `odd-key`, k from t0 group by k, k % 2",
+    "joined": "select l.s, count(r.b) as n, sum(l.d * r.k) as total from t0 l join t1 r on l.k = r.k group by l.s",
+    "left_join": "select r.k, count(l.id) as n, sum(l.k) as total from t1 r left join t0 l on l.k = r.k group by r.k",
+    "united": "select k, sum(n) as n from (select k, 1 as n from t0 union all select k, 2 as n from t1) q group by k",
+    "of_groups": "select n, count(*) as groups, sum(k) as keys from (select k, count(*) as n from t0 group by k) q group by n",
+    "by_float": "select cast(id % 2 as double) / if(k = 0, -1, 1) as f, count(*) as n from t1 group by all",
+}
+
+
+@pytest.fixture(scope="module")
+def program(spark: SparkSession) -> Program:
+    made = Program(History(spark, "additive"), Random(f"{SEED}/additive"), TABLES)
+    made.create()
+    made.history.mark()
+    for _ in range(ROUNDS):
+        made.round()
+    return made
+
+
+@pytest.mark.parametrize("name", QUERIES)
+def test_groups_take_up_what_changed(program: Program, name: str) -> None:
+    history, target = program.history, f"additive.kept_{name}"
+    session, query = history.session, ChangeQuery(history.session, QUERIES[name])
+    frontiers = [query.frontier(point) for point in history.points]
+    group_changes(query.interval(None, frontiers[0])).createOrReplaceTempView("groups")
+    session.sql(f"create or replace table {target} using delta as select * from groups")
+    for number in range(1, len(frontiers)):
+        added = keep(group_changes(query.interval(*frontiers[number - 1 : number + 1])))
+        added.frame.createOrReplaceTempView("added")
+        groups = additive(query.interval(None, frontiers[number]).lowered)
+        assert groups is not None
+        session.sql(additive_merge(groups, target, "added", key_range(added, groups.keys)))
+        expected = group_changes(query.interval(None, frontiers[number]))
+        assert bag(session.table(target).collect()) == bag(expected.collect())
+        own = session.table(target).select(*(f"`{part.column}`" for part in groups.parts))
+        assert bag(own.collect()) == bag(history.at(QUERIES[name], number))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select k, avg(d) as a from t0 group by k",
+        "select k, sum(cast(d as double)) as a from t0 group by k",
+        "select k, count(distinct s) as a from t0 group by k",
+        "select k, max(d) as a from t0 group by k",
+        "select k, count(*) filter (where s is null) as a from t0 group by k",
+        "select k, sum(d) + 1 as a from t0 group by k",
+        "select count(*) as a from t0 group by k",
+        "select count(*) as a from t0",
+        "select k, count(*) as a from t0 group by k having count(*) > 1",
+        "select k, count(*) as __count from t0 group by k",
+        "select k, id from t0",
+    ],
+)
+def test_others_do_not_add_up(program: Program, query: str) -> None:
+    asked = ChangeQuery(program.history.session, query)
+    assert additive(asked.interval(None, asked.frontier(program.history.points[0])).lowered) is None
+
+
+def test_a_group_that_loses_more_than_it_has_is_an_error(program: Program) -> None:
+    history = program.history
+    session, query = history.session, ChangeQuery(history.session, "select k, count(*) as n from t0 group by k")
+    groups = additive(query.interval(None, query.frontier(history.points[0])).lowered)
+    assert groups is not None
+    session.sql("create or replace table additive.robbed using delta as select 7 as k, 1L as n, 1L as __count")
+    for key in (7, 8):
+        session.sql(f"select {key} as k, -2L as n, -2L as __count").createOrReplaceTempView("added")
+        with pytest.raises(Exception, match=r'rows have gone from a group that had none of them: \{"k":'):
+            session.sql(additive_merge(groups, "additive.robbed", "added", ""))
+    assert session.table("additive.robbed").count() == 1

@@ -1,0 +1,140 @@
+"""Differential targets under random statements: after each round a target is what its query gives, by whatever way it
+got there, and the commit that another run overtakes is planned again with rows and keys of its own.
+
+STREAMSPARK_QUERY_SEED sets what the tables, statements and queries are made of.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from random import Random
+from uuid import uuid4
+
+import pytest
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.consume.columns import columns_of
+from dbt.adapters.streamspark.consume.commit import Outcome, commit
+from dbt.adapters.streamspark.consume.differential import (
+    ROW_ID,
+    DifferentialConfig,
+    DifferentialModel,
+    DifferentialPlan,
+)
+from dbt.adapters.streamspark.consume.planner import Consumer, Planner
+from tests.spark.queries.grammar import Grammar
+from tests.spark.queries.history import History, session_with
+from tests.spark.queries.oracle import bag
+from tests.spark.queries.programs import Program, Table
+
+SEED = os.environ.get("STREAMSPARK_QUERY_SEED", "1")
+ROUNDS, QUERIES = 3, 10
+TABLES = [
+    Table("t0", {"id": "int", "k": "int", "d": "decimal(10,2)", "s": "string"}),
+    Table("t1", {"id": "int", "k": "int", "b": "boolean"}),
+]
+ADDITIVE = "select t0.k, count(*) as n, sum(d) as total from t0 join t1 on t0.k <=> t1.k group by t0.k"
+
+
+@dataclass
+class Target:
+    """One model, run as dbt would run it."""
+
+    spark: SparkSession
+    name: str
+    query: str
+    config: DifferentialConfig
+
+    def run(self) -> Outcome | None:
+        """None where there is nothing to do."""
+        return self.plan()()
+
+    def plan(self) -> Callable[[], Outcome | None]:
+        """What commits what is planned now."""
+        planner, is_table = Planner(), self.spark.catalog.tableExists(self.name)
+        consumer = Consumer(f"streamspark/{self.name}", self.name, uuid4().hex, is_table=is_table)
+        plan = DifferentialModel(self.spark, planner, consumer, self.query, self.config).plan()
+        planned = planner.plan(consumer.name, consumer.invocation)
+        assert planned is not None
+        if not plan.anew and planned.consumption.is_empty:
+            return lambda: None
+        return lambda: commit(
+            self.spark,
+            planned.consumption,
+            self._statements(plan),
+            lambda: planner.plan_again(self.spark, planned).consumption,
+        )
+
+    def _statements(self, plan: DifferentialPlan) -> list[str]:
+        if plan.anew:
+            return [f"create or replace table {self.name} using delta as {plan.sql}"]
+        columns, its = (columns_of(frame.schema) for frame in (self.spark.sql(plan.sql), self.spark.table(self.name)))
+        merge = plan.merge(self.name, "planned_rows", columns, self.name, its)
+        return [f"create or replace temporary view planned_rows as {plan.sql}", merge]
+
+    def check(self, history: History, point: int) -> None:
+        held, names = self.spark.table(self.name), history.pasts[point].sql(self.query).columns
+        assert bag(held.select(*names).collect()) == bag(history.at(self.query, point))
+        if ROW_ID in held.columns:
+            assert held.select(ROW_ID).distinct().count() == held.count()
+
+
+@pytest.fixture
+def program(spark: SparkSession) -> Iterator[Program]:
+    made = Program(History(spark, "differential"), Random(f"{SEED}/differential"), TABLES)
+    made.create()
+    made.history.mark()
+    yield made
+    made.history.drop()
+
+
+def queries(program: Program) -> Iterator[str]:
+    """Random ones that Spark takes."""
+    for number in range(1000):
+        rng = Random(f"{SEED}/differential/{number}")
+        query = Grammar(rng, program.tables).query(rng.choice((1, 2, 2))).sql
+        try:
+            program.history.at(query, 0)
+            yield query
+        except PySparkException:
+            continue
+
+
+def test_a_target_is_its_query_after_each_round(program: Program) -> None:
+    history = program.history
+    chosen = [query for query, _ in zip(queries(program), range(QUERIES), strict=False)]
+    by_changes = DifferentialConfig(refresh="incremental")
+    targets = [Target(history.session, f"differential.d{n}", query, by_changes) for n, query in enumerate(chosen)]
+    targets.append(Target(history.session, "differential.added", ADDITIVE, DifferentialConfig(("k",), "incremental")))
+    for point in range(ROUNDS + 1):
+        for target in targets:
+            try:
+                target.run()
+                target.check(history, point)
+            except PySparkException as error:  # raised by the query itself
+                raise AssertionError(f"round {point}: {target.query}\n{program.statements}") from error
+        program.round()
+
+
+@pytest.mark.parametrize("query", [ADDITIVE, "select id as k, d, s from t0"], ids=["groups", "rows"])
+def test_a_run_that_is_overtaken_is_planned_again(program: Program, query: str) -> None:
+    """What the other run has written, the later change takes back: no key of it is in the plan that is overtaken."""
+    history, config = program.history, DifferentialConfig(("k",), "incremental")
+    history.run("delete from t0", "delete from t1", "insert into t1 values (1, 1, true), (2, 2, true), (9, 9, true)")
+    history.run("insert into t0 values (1, 1, 1.50, 'a'), (2, 2, 2.50, 'b')")
+    ours, theirs = (
+        Target(session_with(program.history.spark, history.confs, history.schema), "differential.raced", query, config)
+        for _ in range(2)
+    )
+    ours.run()
+    history.run("update t0 set d = 7 where id = 1")
+    early = theirs.plan()
+    history.run("update t0 set d = 1.50 where id = 1", "insert into t0 values (9, 9, 9.00, 'z')")
+    late = ours.plan()
+    early()
+    outcome = late()
+    assert outcome is not None and outcome.tries == 2
+    ours.check(history, history.mark())
