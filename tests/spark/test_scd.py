@@ -313,6 +313,25 @@ def test_current_rows_of_a_table(session: SparkSession, config: dict[str, Any]) 
 
 
 @pytest.mark.parametrize("scd_type", [1, 2])
+def test_rows_that_are_written_again_at_their_place(session: SparkSession, scd_type: int) -> None:
+    """An update that leaves the ordering column alone, and a row that is deleted and put back otherwise."""
+    target = Target(session, ScdConfig(("id",), scd_type=scd_type, except_columns=("changed",), sequence_by="changed"))
+    source = Source(random.Random(0), rows={1: Row(1, 1, 5), 2: Row(2, 1, 5)}, came={1: 5, 2: 5}, version=5)
+    target.apply(images({}, source), IMAGES)
+    before, source.rows = source.rows, {1: Row(1, 2, 5)}
+    source.deleted[2] = source.version = 6
+    target.apply(images(before, source), IMAGES)
+    assert [row[:2] for row in target.rows() if None in row or scd_type == 1] == [(1, 2)]
+    before, source.rows = source.rows, {1: Row(1, 2, 5), 3: Row(2, 2, 5)}
+    source.came[3] = source.version = 7
+    target.apply(images(before, source), IMAGES)
+    begin = moment(5, 0.5)
+    ends = () if scd_type == 1 else (begin, None)
+    names = "id, v" if scd_type == 1 else "id, v, valid_from, valid_to"
+    assert target.rows(names) == [(1, 2, *ends), (2, 2, *ends)]
+
+
+@pytest.mark.parametrize("scd_type", [1, 2])
 def test_a_redo_log(session: SparkSession, scd_type: int) -> None:
     """Every change of every commit, several of one key in a run: the commits order them."""
     target = Target(

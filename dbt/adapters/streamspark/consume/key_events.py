@@ -41,7 +41,7 @@ def _truncated(scd: Scd, events: str, cut: str | None) -> str:
     after = "seq >= cut" if scd.late else "fresh and seq >= cut"
     return (
         "(select key, seq, rank, if(alive, closes, seq) as closes, up and alive as up, "
-        "if(alive, given, null) as given, if(alive, data, null) as data, replaces, fresh, start "
+        "if(alive, given, null) as given, data, replaces, fresh, start "
         f"from (select *, coalesce(cut is null or ({after}), false) as alive from {events} cross join {cut}))"
     )
 
