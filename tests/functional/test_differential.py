@@ -64,7 +64,7 @@ class TestKeptEqual:
         run("run")
         self.check(world)
         assert world.columns("totals") == ["name", "n", "total", "__row_id"]
-        assert world.columns("totals_by_key") == ["name", "n", "total"]
+        assert world.columns("totals_by_key") == ["name", "n", "total", "__count", "__count_of_total"]
 
     def test_every_later_run_follows(self, world: World) -> None:
         for statements in ROUNDS[:2]:
