@@ -12,7 +12,7 @@ PREPARE = tuple(
     for table in ("people", "orders")
     for text in (
         f"create table {{raw}}.{table} (id int, name string) using delta "
-        "tblproperties ('delta.enableRowTracking' = 'true')",
+        "tblproperties ('delta.enableRowTracking' = 'true', 'delta.deletedFileRetentionDuration' = 'interval 14 days')",
         f"insert into {{raw}}.{table} values (1, 'a'), (2, 'b')",
     )
 )
