@@ -8,7 +8,9 @@ from tests.functional.projects import SOURCES, World, operations, run
 
 ODD = "`key id` int, `a.b` string, `tick``s` string, `größe` double, `select` map<string, int>"
 # What a stream asks of its base table, so that making one adds no version.
-TRACKED = "tblproperties ('delta.enableRowTracking' = 'true', 'delta.deletedFileRetentionDuration' = 'interval 14 days')"
+TRACKED = (
+    "tblproperties ('delta.enableRowTracking' = 'true', 'delta.deletedFileRetentionDuration' = 'interval 14 days')"
+)
 MAPPED = "tblproperties ('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'name')"
 
 
