@@ -90,6 +90,8 @@ class DifferentialModel:
 
     def _additive(self, model: ChangesModel) -> Additive | None:
         """How the query's groups add up, where they are what the rows are matched by."""
+        if not self.config.unique_key:
+            return None
         end = model.query.at(self.planner.pinned(self.consumer.invocation, model.query.logs))
         found = additive(model.query.interval(None, end).lowered)
         keys = {key.lower() for key in self.config.unique_key}
