@@ -13,6 +13,9 @@ from dbt.adapters.streamspark.changes.log import Commit, TableLog
 from dbt.adapters.streamspark.streams.catalog import find_stream
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 
+TRACKED = "tblproperties ('delta.enableRowTracking' = 'true')"
+# All that a stream asks of its base table, so that making one adds no version.
+READY = "tblproperties ('delta.enableRowTracking' = 'true', 'delta.deletedFileRetentionDuration' = 'interval 14 days')"
 SOURCES = """
 version: 2
 sources:

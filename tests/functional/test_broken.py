@@ -5,14 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.consuming import clean_log
-from tests.functional.projects import SOURCES, World, operations, run
+from tests.functional.projects import READY, SOURCES, World, operations, run
 
 PREPARE = tuple(
     text
     for table in ("people", "orders")
     for text in (
-        f"create table {{raw}}.{table} (id int, name string) using delta "
-        "tblproperties ('delta.enableRowTracking' = 'true', 'delta.deletedFileRetentionDuration' = 'interval 14 days')",
+        f"create table {{raw}}.{table} (id int, name string) using delta {READY}",
         f"insert into {{raw}}.{table} values (1, 'a'), (2, 'b')",
     )
 )

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.functional.projects import SOURCES, World, operations, run
+from tests.functional.projects import SOURCES, TRACKED, World, operations, run
 from tests.spark.jobs import jobs_so_far
 
-TRACKED = "tblproperties ('delta.enableRowTracking' = 'true')"
 CHANGED = "select id, city, v from {{ stream('people_stream') }} where _change_type <> 'update_preimage'"
 STRATEGIES = {
     "append": "",

@@ -7,10 +7,9 @@ from typing import ClassVar
 
 import pytest
 
-from tests.functional.projects import SOURCES, World, run
+from tests.functional.projects import READY, SOURCES, World, run
 
 # what a stream asks for is there already: its making is no version of theirs
-READY = "tblproperties ('delta.enableRowTracking' = 'true', 'delta.deletedFileRetentionDuration' = 'interval 14 days')"
 STREAM = "{{{{ config(materialized='stream', {config}) }}}} select * from {{{{ source('raw', '{table}') }}}}"
 PEOPLE = [(1, "Alice", 20), (2, "Bob", 25), (3, "Charlie", 30), (4, "David", 35), (5, "Eve", 40)]
 INSERT_PEOPLE = "insert into {raw}.people values " + ", ".join(str(row) for row in PEOPLE)

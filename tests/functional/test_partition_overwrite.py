@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import pytest
 
-from tests.functional.projects import SOURCES, World, run
-from tests.functional.test_strategies import TRACKED, consumer, stream
+from tests.functional.projects import READY, SOURCES, World, run
+from tests.functional.test_strategies import consumer, stream
 
 
 class TestRowIdsInAFilter:
     prepare = (
-        f"create table {{raw}}.people (id int, city string) using delta {TRACKED}",
+        f"create table {{raw}}.people (id int, city string) using delta {READY}",
         "insert into {raw}.people values (1, 'Ulm'), (2, 'Bonn'), (3, 'Kiel')",
     )
 

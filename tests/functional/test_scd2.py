@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.functional.projects import World, operations, run
+from tests.functional.projects import TRACKED, World, operations, run
 
-TRACKED = "tblproperties ('delta.enableRowTracking' = 'true')"
 SOURCES = """
 version: 2
 sources:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.functional.projects import SOURCES, World, operations, run
+from tests.functional.projects import READY, SOURCES, World, operations, run
 
 ODD = "`key id` int, `a.b` string, `tick``s` string, `größe` double, `select` map<string, int>"
-# What a stream asks of its base table, so that making one adds no version.
-TRACKED = (
-    "tblproperties ('delta.enableRowTracking' = 'true', 'delta.deletedFileRetentionDuration' = 'interval 14 days')"
-)
 MAPPED = "tblproperties ('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'name')"
 
 
@@ -27,7 +23,7 @@ class TestApplyChanges:
     """Keys that change, come back, are NULL, are composite; odd names; rows that stay are not written."""
 
     prepare = (
-        f"create table {{raw}}.people (k1 int, k2 string, v string) using delta {TRACKED}",
+        f"create table {{raw}}.people (k1 int, k2 string, v string) using delta {READY}",
         "insert into {raw}.people values (1, 'a', 'one'), (2, 'b', 'two'), (null, 'c', 'three'), (4, null, 'four')",
         f"create table {{raw}}.orders ({ODD}) using delta {MAPPED}",
         "insert into {raw}.orders values (1, 'x', 'y', 1.5, map('m', 1)), (2, 'x', 'y', double('nan'), null)",
@@ -128,9 +124,9 @@ class TestOtherStrategies:
     """append, merge, insert_overwrite, replace_where, table, a macro of the project; several streams in a model."""
 
     prepare = (
-        f"create table {{raw}}.people (id int, city string, v int) using delta {TRACKED}",
+        f"create table {{raw}}.people (id int, city string, v int) using delta {READY}",
         "insert into {raw}.people values (1, 'Ulm', 10), (2, 'Bonn', 20), (3, 'Ulm', 30), (null, 'Kiel', 5)",
-        f"create table {{raw}}.orders (city string) using delta {TRACKED}",
+        f"create table {{raw}}.orders (city string) using delta {READY}",
         "create table {raw}.hook_log (at string) using delta",
     )
 
