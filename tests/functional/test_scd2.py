@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.functional.projects import TRACKED, World, operations, run
+from tests.functional.projects import READY, TRACKED, World, operations, run
 
 SOURCES = """
 version: 2
@@ -36,7 +36,7 @@ class TestHistoryOfATable:
 
     prepare = (
         "create table {raw}.people (`key id` int, name string, updated timestamp) using delta "
-        "tblproperties ('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'name')",
+        + READY.replace(")", ", 'delta.columnMapping.mode' = 'name')"),
         "insert into {raw}.people values (1, 'a', timestamp'2026-01-01'), (2, 'b', timestamp'2026-01-02'), (null, 'c', "
         "timestamp'2026-01-03')",
         "create table {raw}.facts (id int, v string) using delta",

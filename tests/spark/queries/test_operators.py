@@ -208,7 +208,7 @@ WITH_RULES = {
     ],
 }
 WITHOUT_RULES = {
-    "select id, exists (select count(*) from c where c.id = o.cust) x from o": "a correlated subquery with groups",
+    "select id, cust, exists (select count(*) from c where c.id = o.cust) x from o": "a correlated subquery with groups",
     "select id, sum(amt) over (order by id, amt) s from o where id <> 1": "a window function without a PARTITION BY",
     "select o.id, c.id cid from o left join c on o.amt > c.id * 4": "an outer join without an equality",
     "select * from o where not exists (select 1 from c where c.id > o.cust)": "EXISTS or IN without an equality",

@@ -17,6 +17,7 @@ from contextlib import nullcontext
 from random import Random
 
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -59,7 +60,7 @@ def outcome(history: History, query: str, rng: Random) -> Counter[str]:
     try:
         if max(len(history.at(query, point)) for point in (0, 1, 2)) > MOST_ROWS:
             return Counter({"too many rows": 1})
-    except PySparkException:
+    except (PySparkException, Py4JError):
         return Counter({"refused by Spark": 1})
     found = Counter({"checked": 1, "cases": checked(history, query, rng)})
     if rng.random() < LOOKED_AT and isinstance(interval_of(history, query, 0, 2).lowered.root, Opaque):

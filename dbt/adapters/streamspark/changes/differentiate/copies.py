@@ -13,6 +13,9 @@ from dbt.adapters.streamspark.changes.differentiate.delta import UNVERSIONED, De
 from dbt.adapters.streamspark.changes.differentiate.identity import identity
 from dbt.adapters.streamspark.changes.equal_values import comparable
 
+ONCE_BEFORE = ("count(*) as __n0", "0L as __n1")
+ONCE_AFTER = ("0L as __n0", "count(*) as __n1")
+
 
 def told_apart(columns: Sequence[str], types: Sequence[DataType], relation: str) -> str:
     """The relation with a column `__tuple` that is equal where all values are."""
@@ -28,13 +31,17 @@ def numbered(columns: Sequence[str], types: Sequence[DataType], relation: str) -
 
 
 def bag_difference(columns: Sequence[str], types: Sequence[DataType], before: str, after: str) -> Delta:
-    """What `after` has more often than `before`, and less often."""
-    sides = " union all ".join(
-        f"select {number} as __side, * from {told_apart(columns, types, relation)}"
-        for number, relation in enumerate((before, after))
-    )
+    """What `after` has more often than `before`, and less often.
+
+    Each side is counted by itself: Spark cannot unite two queries with a correlated EXISTS among their columns (it
+    looks for the subquery's own columns in the union), but can unite their groups.
+    """
     values = [f"any_value({name}) as {name}" for name in columns]
-    counts = ["count_if(__side = 0) as __n0", "count_if(__side = 1) as __n1"]
+    sides = " union all ".join(
+        f"select {', '.join(['__tuple', *values, *counted])} from {told_apart(columns, types, relation)} group by __tuple"
+        for relation, counted in ((before, ONCE_BEFORE), (after, ONCE_AFTER))
+    )
+    counts = ["sum(__n0) as __n0", "sum(__n1) as __n1"]
     counted = f"select {', '.join(['__tuple', *values, *counts])} from ({sides}) group by __tuple"
     copies = "explode(sequence(least(__n0, __n1) + 1, greatest(__n0, __n1))) __copies as __copy"
     made = [
