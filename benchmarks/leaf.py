@@ -3,7 +3,8 @@
     python benchmarks/leaf.py [--rows 4000000] [--repeat 3] [--out docs/benchmarks]
 
 Every way must find the same number of changes, or the run stops. Times are whole reads (planning, log and scan,
-into Spark's noop sink), the median of `--repeat` after one warm-up; ratios matter, absolute times do not.
+into Spark's noop sink), the median of `--repeat` rounds of all ways after two that only warm up: a JVM gets faster for
+minutes, and who comes first would lose. Ratios matter, absolute times do not.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ ROW = (
     "timestamp_seconds(1700000000 + id) as c",
     "cast(id as decimal(18,2)) as d",
 )
+WARM_UP = 2
 Read = Callable[[], DataFrame]
 
 
@@ -102,10 +104,8 @@ class Bench:
         if len({count for way, count in counts.items() if way != "plain scan"}) != 1:
             raise SystemExit(f"{case.name}: the ways do not agree: {counts}")
         case.changes = counts["endpoint diff"]
-        case.seconds = {way: self.seconds(read) for way, read in case.reads.items()}
-
-    def seconds(self, read: Read) -> float:
-        return median(self._timed(read) for _ in range(self.repeat))
+        rounds = [{way: self._timed(read) for way, read in case.reads.items()} for _ in range(WARM_UP + self.repeat)]
+        case.seconds = {way: median(round[way] for round in rounds[WARM_UP:]) for way in case.reads}
 
     def _timed(self, read: Read) -> float:
         begin = time.perf_counter()
@@ -182,7 +182,7 @@ def cases(rows: int) -> dict[str, Callable[[Bench, str], Case]]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=4_000_000, help="rows of the large table")
-    parser.add_argument("--repeat", type=int, default=3, help="timed runs of each way, after one warm-up")
+    parser.add_argument("--repeat", type=int, default=3, help="timed rounds")
     parser.add_argument("--out", type=Path, default=Path("docs/benchmarks"), help="folder of the table and the plot")
     parser.add_argument("--only", default="", help="measure only the cases whose name holds this, keep the others")
     options = parser.parse_args()

@@ -41,7 +41,8 @@ def _markdown(cases: Sequence[Measured], options: argparse.Namespace) -> str:
 
 Made by `make bench` (`python -m benchmarks.leaf --rows {options.rows} --repeat {options.repeat}`), last on {date.today()}:
 {os.cpu_count()} cores, Python {platform.python_version()}, Spark 4.2.0, Delta 4.4.0, `local[2]`. Seconds for a whole read (log, planning and
-scan), the median of {options.repeat} after one warm-up. All ways were checked to find the same number of changes.
+scan), the median of {options.repeat} rounds of all ways, after two that only warm up (of the first three cases: of 7 reads one way after
+the other, after one, on an earlier day). All ways were checked to find the same number of changes.
 
 - *endpoint diff*: this package's default reader. *snapshot diff*: its oracle, which reads both versions in full.
 - *native netChanges*: Spark 4.2's own `CHANGES` with `deduplicationMode = 'netChanges'`.

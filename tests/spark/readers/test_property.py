@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.read import read_interval
 from dbt.adapters.streamspark.changes.view_sql import view_sql
+from tests.spark.large_files import large_files
 from tests.spark.readers import expected
 from tests.spark.readers.expected import Change
 from tests.spark.readers.table_program import COLUMNS, OPERATIONS, TableProgram, Version
@@ -86,6 +87,8 @@ def check_interval(table: TableProgram, log: TableLog, start: int, end: int) -> 
     spark, versions = table.spark, table.versions
     want = expected.min_delta(versions[start], versions[end])
     assert changes_of(read_interval(spark, log, start, end).dataframe) == want
+    with large_files():
+        assert changes_of(read_interval(spark, log, start, end).dataframe) == want
     assert changes_of(read_interval(spark, log, start, end, reader="snapshot_diff").dataframe) == want
     by_key = expected.min_delta_by_key(versions[start], versions[end])
     keyed = read_interval(spark, log, start, end, unique_key=("id",)).dataframe

@@ -15,6 +15,7 @@ from dbt.adapters.streamspark.changes.read import plan_shape, read_interval
 from dbt.adapters.streamspark.changes.view_sql import view_sql
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidInterval, InvalidStreamConfig, StaleSource
 from tests.spark.jobs import jobs_of
+from tests.spark.large_files import large_files
 
 TRACKED = "using delta tblproperties ('delta.enableRowTracking' = 'true')"
 
@@ -34,10 +35,17 @@ def table(sql: Any, name: str, columns: str = "id int, v string", extra: str = T
 
 
 def changes(spark: SparkSession, name: str, start: int | None, *columns: str, **options: Any) -> list[tuple[Any, ...]]:
-    """(type, values…) of the changes up to now, sorted."""
+    """(type, values…) of the changes up to now, sorted; the same as from large files."""
     log = TableLog(spark, name)
-    frame = read_interval(spark, log, start, log.version, **options).dataframe
-    return sorted((row["_change_type"], *(row[c] for c in columns)) for row in frame.collect())
+
+    def read() -> list[tuple[Any, ...]]:
+        frame = read_interval(spark, log, start, log.version, **options).dataframe
+        return sorted((row["_change_type"], *(row[c] for c in columns)) for row in frame.collect())
+
+    found = read()
+    with large_files():
+        assert read() == found
+    return found
 
 
 def newest(spark: SparkSession, name: str) -> int:

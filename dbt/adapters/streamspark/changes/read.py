@@ -18,6 +18,7 @@ from dbt.adapters.streamspark.changes.projection import Projection
 from dbt.adapters.streamspark.changes.readers import READERS
 from dbt.adapters.streamspark.changes.readers.append_only import append_only, inserted_files
 from dbt.adapters.streamspark.changes.readers.insert_only import arrived_files, insert_only
+from dbt.adapters.streamspark.changes.selected import selected
 from dbt.adapters.streamspark.errors import InvalidStreamConfig
 
 T = TypeVar("T")
@@ -56,7 +57,7 @@ def read_interval(
     _check_columns(interval, dialect)
     rows = _rows(interval, mode, reader)
     times = _times(interval, dialect)
-    return ChangeSet(rows.selectExpr("__data.*", *dialect.select(times)), _shape(interval, mode))
+    return ChangeSet(selected(rows, ["__data.*", *dialect.select(times)]), _shape(interval, mode))
 
 
 def plan_shape(log: TableLog, start: int | None, end: int, mode: str = "standard") -> str:

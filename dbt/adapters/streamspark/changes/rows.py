@@ -12,6 +12,7 @@ from pyspark.sql.types import StructType
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.minimise import minimise
 from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.changes.selected import selected
 from dbt.adapters.streamspark.changes.temp_relation import relations
 from dbt.adapters.streamspark.changes.unique_rows import unique_rows
 from dbt.adapters.streamspark.literals import literal
@@ -54,7 +55,23 @@ def removed_version(interval: Interval) -> str:
 
 def side(interval: Interval, frame: DataFrame, extra: str) -> DataFrame:
     """One end's rows for `minimise`: `__row`, `__rcv`, the column `extra` and `__data`."""
-    return frame.where(interval.projection.filter).selectExpr(*side_columns(interval, extra))
+    return selected(filtered(interval, frame), side_columns(interval, extra))
+
+
+def new_side(interval: Interval, frame: DataFrame) -> DataFrame:
+    """The end's rows as a side. The values of rows that were only copied need not be shuffled: their version says that
+    they are old. After a RESTORE it does not, and under a unique key the pair may be another row."""
+    extra = f"{changed_version(interval)} as __changed"
+    if interval.unique_key or interval.files.restored is not None:
+        return side(interval, frame, extra)
+    *others, _ = side_columns(interval, extra)
+    values = f"if({IMAGE_VERSION} > {interval.start}, {data_struct(interval)}, null) as __data"
+    return selected(filtered(interval, frame), [*others, values])
+
+
+def filtered(interval: Interval, frame: DataFrame) -> DataFrame:
+    where = interval.projection.where
+    return frame if where is None else frame.where(where)
 
 
 def side_columns(interval: Interval, extra: str) -> list[str]:
@@ -93,13 +110,14 @@ def deletes(interval: Interval, frame: DataFrame, version: str) -> DataFrame:
 
 
 def _one_sided(interval: Interval, frame: DataFrame, change_type: str, version: str) -> DataFrame:
-    return frame.where(interval.projection.filter).selectExpr(
+    columns = [
         f"'{change_type}' as __type",
         f"cast({version} as bigint) as __version",
         f"{IMAGE_VERSION} as __image",
         f"cast({row_id(interval)} as string) as __row",
         f"{data_struct(interval)} as __data",
-    )
+    ]
+    return selected(filtered(interval, frame), columns)
 
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:

@@ -38,8 +38,8 @@ def bag_difference(columns: Sequence[str], types: Sequence[DataType], before: st
     """
     values = [f"any_value({name}) as {name}" for name in columns]
     sides = " union all ".join(
-        f"select {', '.join(['__tuple', *values, *counted])} from {told_apart(columns, types, relation)} group by __tuple"
-        for relation, counted in ((before, ONCE_BEFORE), (after, ONCE_AFTER))
+        f"select {', '.join(['__tuple', *values, *counts])} from {told_apart(columns, types, rows)} group by __tuple"
+        for rows, counts in ((before, ONCE_BEFORE), (after, ONCE_AFTER))
     )
     counts = ["sum(__n0) as __n0", "sum(__n1) as __n1"]
     counted = f"select {', '.join(['__tuple', *values, *counts])} from ({sides}) group by __tuple"

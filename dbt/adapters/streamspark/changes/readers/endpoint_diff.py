@@ -13,12 +13,17 @@ from dbt.adapters.streamspark.changes.rows import (
     changed_version,
     deletes,
     inserts,
+    new_side,
     nothing,
     pair,
     removed_version,
     side,
     union,
 )
+
+# What one task reads and joins sooner than Spark sets up two shuffles: bytes, of which each file counts some more.
+SMALL = 16 * 1024 * 1024
+A_FILE = 256 * 1024
 
 
 def endpoint_diff(interval: Interval) -> DataFrame:
@@ -28,6 +33,8 @@ def endpoint_diff(interval: Interval) -> DataFrame:
     shared_old, shared_new = _shared(interval, old), _shared(interval, new)
     if not shared_old or not shared_new:
         shared_old, shared_new = [], []
+    elif _one_task_does([*old, *new]):
+        shared_old, shared_new = old, new
     parts = [*_lone(interval, old, new, shared_old, shared_new)]
     if shared_old:
         parts.append(_paired(interval, shared_old, shared_new))
@@ -69,13 +76,11 @@ def _lone(
 def _paired(interval: Interval, old: list[Action], new: list[Action]) -> DataFrame:
     schemas = interval.schemas
     old_side = side(interval, schemas.frame(old, interval.start or 0), f"{removed_version(interval)} as __gone")
-    new_side = side(interval, schemas.frame(new, interval.end), f"{changed_version(interval)} as __changed")
-    return pair(interval, old_side, _without_carried(interval, new_side))
+    changed = new_side(interval, schemas.frame(new, interval.end))
+    if _one_task_does([*old, *new]):
+        return pair(interval, old_side.coalesce(1), changed.coalesce(1))
+    return pair(interval, old_side, changed)
 
 
-def _without_carried(interval: Interval, new: DataFrame) -> DataFrame:
-    """The values of rows that were only copied need not be shuffled: their version says that they are old.
-    After a RESTORE it does not, and under a unique key the pair may be another row."""
-    if interval.unique_key or interval.files.restored is not None:
-        return new
-    return new.selectExpr("__row", "__rcv", "__changed", f"if(__rcv > {interval.start}, __data, null) as __data")
+def _one_task_does(files: Sequence[Action]) -> bool:
+    return sum(file["size"] + A_FILE for file in files) <= SMALL
