@@ -43,6 +43,9 @@ def expected(rounds: list[date]) -> dict[str, str]:
         "weather_log": "select origin, observed_on, hour, temp, wind_speed, precip, visib "
         f"from ({history.weather_at(day)})",
         "latest_changes": changes_between(before, day, LATEST),
+        "route_totals": _routes(day),
+        "flight_makers": _makers(day),
+        "worst_flights": _worst(day),
     }
 
 
@@ -110,6 +113,33 @@ def _months(day: date) -> str:
         "count(arr_time) as arrived, sum(if(arr_delay > 15, 1, 0)) as late "
         f"from ({history.flights_at(day)}) join archive_airlines using (carrier) group by month, airline"
     )
+
+
+def _routes(day: date) -> str:
+    return (
+        "select carrier, origin, dest, count(*) as flights, count(arr_time) as arrived, sum(distance) as miles "
+        f"from ({history.flights_at(day)}) group by carrier, origin, dest"
+    )
+
+
+def _makers(day: date) -> str:
+    """The flights of the day's month, each with what the register of the day's close says of its plane."""
+    flown = history.flights_at(day, after=_month_before(day))
+    return (
+        "select flight_date, carrier, flight, origin, manufacturer, last_flown "
+        f"from ({flown}) left join ({history.planes_at(day)}) using (tailnum)"
+    )
+
+
+def _worst(day: date) -> str:
+    place = "row_number() over (partition by flight_date order by arr_delay desc, carrier, flight, origin)"
+    late = f"({history.flights_at(day, after=_month_before(day))}) where arr_delay is not null"
+    return f"select flight_date, carrier, flight, origin, arr_delay from {late} qualify {place} <= 3"
+
+
+def _month_before(day: date) -> date:
+    """Its last day."""
+    return day.replace(day=1) - timedelta(1)
 
 
 def difference(spark: SparkSession, target: str, query: str) -> Difference:

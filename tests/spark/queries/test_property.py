@@ -17,11 +17,12 @@ from contextlib import nullcontext
 from random import Random
 
 import pytest
-from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.query.algebra import Opaque
+from dbt.adapters.streamspark.changes.query.lowered import CANNOT_PLAN
+from dbt.adapters.streamspark.errors import InvalidQuery
 from tests.spark.queries.grammar import Grammar
 from tests.spark.queries.held import held_leaves
 from tests.spark.queries.history import FAST, History
@@ -60,9 +61,14 @@ def outcome(history: History, query: str, rng: Random) -> Counter[str]:
     try:
         if max(len(history.at(query, point)) for point in (0, 1, 2)) > MOST_ROWS:
             return Counter({"too many rows": 1})
-    except (PySparkException, Py4JError):
+    except PySparkException:
         return Counter({"refused by Spark": 1})
-    found = Counter({"checked": 1, "cases": checked(history, query, rng)})
+    try:
+        found = Counter({"checked": 1, "cases": checked(history, query, rng)})
+    except InvalidQuery as error:
+        if CANNOT_PLAN not in str(error):
+            raise
+        return Counter({"refused by Spark": 1})
     if rng.random() < LOOKED_AT and isinstance(interval_of(history, query, 0, 2).lowered.root, Opaque):
         found["without a rule as a whole"] += 1
     return found

@@ -13,6 +13,8 @@ from dbt.adapters.streamspark.consume.steps import step
 APP_ID = "spark.databricks.delta.write.txnAppId"
 TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+# MERGE reads its source twice, and first writes it down unless it is a Delta table's plain rows.
+SOURCE_COPIES = "spark.databricks.delta.merge.materializeSource"
 
 
 @contextmanager
@@ -25,6 +27,7 @@ def consumption_confs(spark: SparkSession, consumption: Consumption) -> Iterator
         APP_ID: consumption.consumer,
         TXN_VERSION: str(consumption.n),
         USER_METADATA: consumption.user_metadata(),
+        **({SOURCE_COPIES: "none"} if consumption.is_kept else {}),
     }
     before = {key: spark.conf.get(key, None) for key in confs}
     try:

@@ -87,6 +87,11 @@ class Consumption:
         """No stream has a change."""
         return all(read.is_empty for read in self.reads)
 
+    @property
+    def is_kept(self) -> bool:
+        """The rows were computed when they were planned: reading them again gives the same."""
+        return bool(self.reads) and all(read.within for read in self.reads)
+
     def starts(self) -> dict[str, Frontier | None]:
         return {read.stream_id: read.start for read in self.reads}
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
@@ -22,6 +23,8 @@ from dbt.adapters.streamspark.changes.query.prune import prune
 from dbt.adapters.streamspark.changes.query.registry import function_info
 from dbt.adapters.streamspark.changes.query.volatile import bind_clock, refuse_volatile, tells_time
 from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
+
+CANNOT_PLAN = "Spark cannot plan the query"
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,10 @@ def _is_same(frame: DataFrame, text: str) -> bool:
     ours, theirs = (f._jdf.queryExecution() for f in (frame, again))
     if ours.analyzed().sameResult(theirs.analyzed()):
         return True
-    return bool(ours.optimizedPlan().sameResult(theirs.optimizedPlan()))
+    try:
+        return bool(ours.optimizedPlan().sameResult(theirs.optimizedPlan()))
+    except Py4JJavaError as error:  # Spark 4.2 has queries that it analyses and cannot optimize
+        raise InvalidQuery(f"{CANNOT_PLAN}: {error.java_exception}") from error
 
 
 def _refuse_volatile_functions(frame: DataFrame, query: Node) -> None:

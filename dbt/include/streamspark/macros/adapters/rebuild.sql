@@ -1,9 +1,15 @@
 {#
   Models and seeds that are made again keep what streams on them need: the log, row tracking, and retention. A changes
-  model has row tracking from the start, by which its rows tell their run. A model's own tblproperties win.
+  model has row tracking from the start, by which its rows tell their run; a differential one has deletion vectors, so
+  that MERGE rewrites no file for a few rows. A model's own tblproperties win.
 #}
 {% macro streamspark__tblproperties_clause() -%}
-  {%- set properties = {'delta.enableRowTracking': 'true'} if config.get('materialized') == 'changes' else {} -%}
+  {%- set properties = {} -%}
+  {%- if config.get('materialized') == 'changes' -%}
+    {%- do properties.update({'delta.enableRowTracking': 'true'}) -%}
+  {%- elif config.get('incremental_strategy') == 'differential' -%}
+    {%- do properties.update({'delta.enableDeletionVectors': 'true'}) -%}
+  {%- endif -%}
   {%- do properties.update(adapter.kept_properties(this.render())) -%}
   {%- do properties.update(config.get('tblproperties') or {}) -%}
   {%- if properties %}
