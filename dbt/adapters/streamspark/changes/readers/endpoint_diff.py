@@ -23,7 +23,7 @@ from dbt.adapters.streamspark.changes.rows import (
 
 # What one task reads and joins sooner than Spark sets up two shuffles: bytes, of which each file counts some more.
 SMALL = 16 * 1024 * 1024
-A_FILE = 256 * 1024
+A_FILE = 1024 * 1024
 
 
 def endpoint_diff(interval: Interval) -> DataFrame:
