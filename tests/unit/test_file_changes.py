@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from importlib import import_module
 from typing import Any
 
 from dbt.adapters.streamspark.changes.file_changes import (
@@ -82,3 +83,10 @@ def test_a_delete_names_the_commit_of_its_file() -> None:
 def test_a_delete_after_a_move_names_the_newest_commit_it_can_be() -> None:
     moves = [commit(2, [file("b", version=2)], [file("a")]), commit(4, [file("c", version=4)], [file("b", version=2)])]
     assert file_changes(moves).removal["a"] == 4
+
+
+def test_a_file_of_unknown_size_is_taken_for_a_large_one() -> None:
+    reader = import_module("dbt.adapters.streamspark.changes.readers.endpoint_diff")
+    assert reader._one_task_does([{"path": "a", "size": 1}, {"path": "b", "size": 2}])
+    assert not reader._one_task_does([{"path": "a", "size": 1}, {"path": "b"}])
+    assert not reader._one_task_does([{"path": "a", "size": reader.SMALL}])

@@ -53,20 +53,17 @@ def removed_version(interval: Interval) -> str:
     return f"element_at({known}, _metadata.file_name)"
 
 
-def side(interval: Interval, frame: DataFrame, extra: str) -> DataFrame:
+def side(interval: Interval, frame: DataFrame, extra: str, data: str = "") -> DataFrame:
     """One end's rows for `minimise`: `__row`, `__rcv`, the column `extra` and `__data`."""
-    return selected(filtered(interval, frame), side_columns(interval, extra))
+    return selected(filtered(interval, frame), side_columns(interval, extra, data))
 
 
 def new_side(interval: Interval, frame: DataFrame) -> DataFrame:
     """The end's rows as a side. The values of rows that were only copied need not be shuffled: their version says that
     they are old. After a RESTORE it does not, and under a unique key the pair may be another row."""
-    extra = f"{changed_version(interval)} as __changed"
-    if interval.unique_key or interval.files.restored is not None:
-        return side(interval, frame, extra)
-    *others, _ = side_columns(interval, extra)
-    values = f"if({IMAGE_VERSION} > {interval.start}, {data_struct(interval)}, null) as __data"
-    return selected(filtered(interval, frame), [*others, values])
+    told_apart = not interval.unique_key and interval.files.restored is None
+    data = f"if({IMAGE_VERSION} > {interval.start}, {data_struct(interval)}, null)" if told_apart else ""
+    return side(interval, frame, f"{changed_version(interval)} as __changed", data)
 
 
 def filtered(interval: Interval, frame: DataFrame) -> DataFrame:
@@ -74,13 +71,14 @@ def filtered(interval: Interval, frame: DataFrame) -> DataFrame:
     return frame if where is None else frame.where(where)
 
 
-def side_columns(interval: Interval, extra: str) -> list[str]:
-    """The select list of a side, over the base columns and `_metadata`."""
+def side_columns(interval: Interval, extra: str, data: str = "") -> list[str]:
+    """The select list of a side, over the base columns and `_metadata`; `data` is the SQL of the struct, where it is
+    another than that of the values."""
     return [
         f"{row_id(interval)} as __row",
         f"{IMAGE_VERSION} as __rcv",
         extra,
-        f"{data_struct(interval)} as __data",
+        f"{data or data_struct(interval)} as __data",
     ]
 
 

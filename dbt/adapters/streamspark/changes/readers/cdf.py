@@ -9,7 +9,8 @@ from pyspark.sql.types import StructType
 from dbt.adapters.streamspark.changes.file_changes import EMPTY
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.minimise import minimise
-from dbt.adapters.streamspark.changes.rows import data_struct, nothing, row_id
+from dbt.adapters.streamspark.changes.rows import data_struct, filtered, nothing, row_id
+from dbt.adapters.streamspark.changes.selected import selected
 from dbt.adapters.streamspark.changes.temp_relation import relations
 from dbt.adapters.streamspark.errors import BrokenSource, ConsumptionRefused
 
@@ -39,17 +40,14 @@ def cdf(interval: Interval) -> DataFrame:
 def _events(interval: Interval) -> DataFrame:
     reader = interval.log.spark.read.format("delta").option("readChangeFeed", "true")
     feed = reader.option("startingVersion", (interval.start or 0) + 1).option("endingVersion", interval.end)
-    return (
-        feed.load(interval.log.path)
-        .where(interval.projection.filter)
-        .selectExpr(
-            f"{row_id(interval)} as __row",
-            "_commit_version as __rcv",
-            f"{_IS_NEW} as __is_new",
-            f"{_ORDER} as __order",
-            f"{data_struct(interval)} as __data",
-        )
-    )
+    columns = [
+        f"{row_id(interval)} as __row",
+        "_commit_version as __rcv",
+        f"{_IS_NEW} as __is_new",
+        f"{_ORDER} as __order",
+        f"{data_struct(interval)} as __data",
+    ]
+    return selected(filtered(interval, feed.load(interval.log.path)), columns)
 
 
 def _first() -> Column:

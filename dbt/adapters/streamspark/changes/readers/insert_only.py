@@ -12,7 +12,8 @@ from dbt.adapters.streamspark.changes.epochs import epochs
 from dbt.adapters.streamspark.changes.interval import TRACKING, Interval
 from dbt.adapters.streamspark.changes.log import Action, Commit
 from dbt.adapters.streamspark.changes.projection import quoted
-from dbt.adapters.streamspark.changes.rows import data_struct, union
+from dbt.adapters.streamspark.changes.rows import data_struct, filtered, union
+from dbt.adapters.streamspark.changes.selected import selected
 from dbt.adapters.streamspark.literals import literal
 
 PLACE = "md5(concat(_metadata.file_name, ':', _metadata.row_index))"
@@ -30,13 +31,14 @@ def insert_only(interval: Interval) -> DataFrame:
 
 def untracked_inserts(interval: Interval, frame: DataFrame, version: str) -> DataFrame:
     """Every row of `frame` as an insert, its id made of its place in its file; `version` is SQL."""
-    return frame.where(interval.projection.filter).selectExpr(
+    columns = [
         "'insert' as __type",
         f"cast({version} as bigint) as __version",
         f"cast({version} as bigint) as __image",
         f"{file_row_id(interval)} as __row",
         f"{data_struct(interval)} as __data",
-    )
+    ]
+    return selected(filtered(interval, frame), columns)
 
 
 def file_row_id(interval: Interval) -> str:
