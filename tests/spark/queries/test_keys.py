@@ -7,6 +7,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from dbt.adapters.streamspark.changes import explain
+from dbt.adapters.streamspark.changes.differentiate import keys
 from dbt.adapters.streamspark.changes.differentiate.delta import Delta
 from dbt.adapters.streamspark.changes.differentiate.differentiation import Differentiation
 from dbt.adapters.streamspark.changes.query.algebra import Operator
@@ -72,6 +73,31 @@ def test_keys_of_two_types_have_a_rule(history: History, never_whole: None, left
         f"select l.id from l where {left} not in (select {right} from r where {right} is not null)",
     ):
         assert explain(history.session, query, history.points[0]).fallbacks == ()
+        check_ledger(history, query, [0, 1, 2])
+
+
+@pytest.mark.parametrize("key", ["n", "day", "amount", "text"])
+def test_keys_that_are_looked_up_by_their_ranges(history: History, monkeypatch: pytest.MonkeyPatch, key: str) -> None:
+    """Many keys, here more than two, lie together in several places."""
+    monkeypatch.setattr(keys, "LISTED", 2)
+    columns = "id int, n int, day date, amount decimal(9, 2), text string"
+    values = "cast(id as int), cast(id as int), date_add(date'2020-01-01', cast(id as int)), id * 1.5, concat('k', id)"
+    history.table("l", columns)
+    history.table("r", columns)
+    places = "(id < 6 or id between 400 and 403 or id > 995)"
+    history.run(f"insert into l select {values} from range(1, 1001) where id % 3 = 0 or {places}")
+    history.run(
+        f"insert into r select {values} from range(1, 1001)", "insert into l values (0, null, null, null, null)"
+    )
+    history.marked(
+        [f"update l set id = -id where {places}", "insert into r values (0, null, null, null, null)"],
+        [f"delete from l where {places}", "update r set id = id + 1 where id % 200 = 0"],
+    )
+    for query in (
+        f"select l.id, r.id rid from l join r on l.{key} = r.{key}",
+        f"select l.id, r.id rid from l left join r on l.{key} <=> r.{key}",
+        f"select {key}, max(id) m from l group by {key}",
+    ):
         check_ledger(history, query, [0, 1, 2])
 
 

@@ -1,7 +1,7 @@
 """Keys that a delta touches, and the rows of a relation that have them.
 
-Few keys are written into the SQL as literals, so that Delta and Parquet skip files and row groups; of many, the
-smallest and the largest are, and a semi join does the rest (notes on performance).
+Few keys are written into the SQL as literals, so that Delta and Parquet skip files and row groups; of many, the ranges
+that they lie in are, and a semi join does the rest (notes on performance).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from pyspark.sql.types import (
     StringType,
 )
 
+from dbt.adapters.streamspark.changes.differentiate.clusters import clusters
 from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept
 from dbt.adapters.streamspark.literals import literal
 
@@ -57,7 +58,8 @@ class Column:
         if len(known) <= LISTED:
             return [f"{expression} in ({', '.join(self._literal(value) for value in known)})"]
         ordered = sorted(known, key=_order)
-        return [f"{expression} between {self._literal(ordered[0])} and {self._literal(ordered[-1])}"]
+        ranges = [(ordered[0], ordered[-1])] if isinstance(ordered[0], str) else clusters(ordered)
+        return [f"{expression} between {self._literal(least)} and {self._literal(most)}" for least, most in ranges]
 
     def _literal(self, value: int | str | date | Decimal) -> str:
         text = literal(value)

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.streamspark.java_names import java_names
 
-MOST_ROWS = 10_000
+MOST_ROWS = 100_000
 _FIRST_TRY = "spark.sql.limit.initialNumPartitions"
 _ALL_PARTITIONS = "1000000"
 
