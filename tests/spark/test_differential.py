@@ -18,12 +18,8 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.consume.columns import columns_of
 from dbt.adapters.streamspark.consume.commit import Outcome, commit
-from dbt.adapters.streamspark.consume.differential import (
-    ROW_ID,
-    DifferentialConfig,
-    DifferentialModel,
-    DifferentialPlan,
-)
+from dbt.adapters.streamspark.consume.differential import DifferentialConfig, DifferentialModel, DifferentialPlan
+from dbt.adapters.streamspark.consume.keyed_changes import ROW_ID
 from dbt.adapters.streamspark.consume.planner import Consumer, Planner
 from tests.spark.queries.grammar import Grammar
 from tests.spark.queries.history import History, session_with
@@ -72,7 +68,7 @@ class Target:
         if plan.anew:
             return [f"create or replace table {self.name} using delta as {plan.sql}"]
         columns, its = (columns_of(frame.schema) for frame in (self.spark.sql(plan.sql), self.spark.table(self.name)))
-        merge = plan.merge(self.name, "planned_rows", columns, self.name, its)
+        merge = plan.merge("planned_rows", columns, self.name, its)
         return [f"create or replace temporary view planned_rows as {plan.sql}", merge]
 
     def check(self, history: History, point: int) -> None:

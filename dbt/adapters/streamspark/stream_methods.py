@@ -185,7 +185,7 @@ class StreamMethods(metaclass=AdapterMeta):
     def merge_differential(self, model: Mapping[str, Any], plan: DifferentialPlan, rows: str, target: str) -> str:
         """The MERGE of the rows planned, in the relation `rows`, into the target."""
         with self._errors(model["unique_id"]):
-            return plan.merge(model["unique_id"], rows, self.columns_of(rows), target, self.columns_of(target))
+            return plan.merge(rows, self.columns_of(rows), target, self.columns_of(target))
 
     @available.parse(lambda *args, **kwargs: "(select 1)")
     def changes_between(

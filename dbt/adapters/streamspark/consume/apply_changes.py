@@ -39,8 +39,13 @@ class ApplyChanges(Selection):
             f"count(*) as {IMAGES} from {self.source} group by {keys})"
         )
 
-    def _changed_keys(self) -> str:
-        """Without the keys whose old and new image are the same: what the target has of them is right."""
+    def inserted(self) -> str:
+        """The same where every row is the only one of its key, and new."""
+        row = _struct(self.data)
+        return f"(select true as {UPSERT}, {_struct(self.keys)} as {KEY}, {row} as {ROW} from {self.source})"
+
+    def changed_keys(self) -> str:
+        """The same without the keys whose old and new image are the same: what the target has of them is right."""
         if not all(column.comparable for column in self.data):
             return self.one_row_per_key()
         same = f"{UPSERT} and {IMAGES} = 2 and {OLD} <=> {ROW}"
@@ -54,9 +59,10 @@ class ApplyChanges(Selection):
             f"{literal('. Which of them is right cannot be known; make the key unique, or the SELECT.')})"
         )
 
-    def merge(self, target: str, target_columns: Sequence[Column], within: str = "") -> str:
+    def merge(self, target: str, target_columns: Sequence[Column], within: str = "", rows: str = "") -> str:
         """The MERGE into `target`: deletes, changed rows and new rows; rows that stay as they are stay unwritten.
-        `within`: a predicate that every row of the target `t` passes which has one of the keys."""
+        `within`: a predicate that every row of the target `t` passes which has one of the keys. `rows`: a relation that
+        has the changed keys already."""
         here = {column.name.lower() for column in target_columns}
         data = [column for column in self.data if column.name.lower() in here]
         equal = (f"t.{quoted(k.name)} <=> s.{KEY}.{quoted(k.name)}" for k in self.keys)
@@ -65,7 +71,7 @@ class ApplyChanges(Selection):
         names = ", ".join(quoted(c.name) for c in data)
         values = ", ".join(f"s.{ROW}.{quoted(c.name)}" for c in data)
         return (
-            f"merge into {target} as t\nusing {self._changed_keys()} as s\non {on}\n"
+            f"merge into {target} as t\nusing {rows or self.changed_keys()} as s\non {on}\n"
             f"when matched and not s.{UPSERT} then delete\n{self._not_new() if self.from_target else ''}"
             f"when matched and ({self._differs(data)}) then update set {sets}\n"
             f"when not matched and s.{UPSERT} then insert ({names}) values ({values})"

@@ -93,7 +93,7 @@ class ChangesModel:
         return f"select * from {self.planner.read(self.spark, self.consumer, stream)}"
 
     def _stream(self) -> Stream:
-        return Stream(self.consumer.target, self._definition(), self.keys, self.rows)
+        return Stream(self.consumer.target, self._definition(), self.keys, self.rows, self.query)
 
     def _definition(self) -> StreamDefinition:
         return StreamDefinition(

@@ -12,17 +12,13 @@ from dbt.adapters.streamspark.changes.change_query import ChangeQuery
 from dbt.adapters.streamspark.changes.differentiate.additive import ROWS, Additive, additive
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.group_changes import group_changes
-from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.consume.additive_merge import additive_merge
-from dbt.adapters.streamspark.consume.apply_changes import ApplyChanges
 from dbt.adapters.streamspark.consume.changes_model import OWN, ChangesConfig, ChangesModel
-from dbt.adapters.streamspark.consume.columns import Column, columns_of
+from dbt.adapters.streamspark.consume.columns import Column
+from dbt.adapters.streamspark.consume.keyed_changes import KeyedChanges
 from dbt.adapters.streamspark.consume.planner import Consumer, Planner
 from dbt.adapters.streamspark.consume.refresh import Refresh, refresh
 from dbt.adapters.streamspark.streams.stored_query import normal, reopened, stored, version_in
-
-ROW_ID = "__row_id"
-_METADATA = DIALECTS["delta"].names
 
 
 @dataclass(frozen=True)
@@ -38,22 +34,21 @@ class DifferentialConfig:
 
 @dataclass(frozen=True)
 class DifferentialPlan:
-    """`sql` is the SELECT of all rows where `anew`, else of change rows, which `keys` match with the target's, or of
-    what is added to the target's groups, where they are `additive`; `within` (SQL, may be empty) is where they are."""
+    """`sql` is the SELECT of all rows where `anew`, else of the `changes`, or of what is added to the target's groups,
+    where they are `additive`; `within` (SQL, may be empty) is where in the target they are."""
 
     sql: str
-    keys: tuple[str, ...]
+    changes: KeyedChanges
     anew: bool
     reason: str
     within: str = ""
     additive: Additive | None = None
 
-    def merge(self, model: str, rows: str, columns: Sequence[Column], target: str, its: Sequence[Column]) -> str:
+    def merge(self, rows: str, columns: Sequence[Column], target: str, its: Sequence[Column]) -> str:
         """The MERGE of the relation `rows`, which has the rows of `sql` and these columns, into `target` with `its`."""
         if self.additive is not None:
             return additive_merge(self.additive, target, rows, self.within)
-        changes = ApplyChanges(model, rows, tuple(columns), self.keys, from_target=True)
-        return changes.merge(target, its, self.within)
+        return self.changes.merge(rows, columns, target, its, self.within)
 
 
 @dataclass(frozen=True)
@@ -122,25 +117,17 @@ class DifferentialModel:
     def _planned(
         self, model: ChangesModel, added: Additive | None, reason: str, nothing: bool = False
     ) -> DifferentialPlan:
+        changes = KeyedChanges(self.consumer.name, self.config.unique_key)
         if added is not None:
             plan = _but(model, rows=group_changes).plan(nothing)
-            return DifferentialPlan(plan.sql, added.keys, plan.anew, reason, self._within(), added)
-        plan = model.plan(nothing)
-        keys = self.config.unique_key or (ROW_ID,)
-        rows = f"({plan.sql})" if self.config.unique_key else f"(select *, `_row_id` as {ROW_ID} from ({plan.sql}))"
-        sql = self._all_of(rows) if plan.anew else f"select * from {rows}"
-        return DifferentialPlan(sql, keys, plan.anew, reason, self._within())
+            return DifferentialPlan(plan.sql, changes, plan.anew, reason, self._within(), added)
+        plan = _but(model, rows=changes, keys=changes.keys).plan(nothing)
+        sql = changes.all_rows(plan.sql) if plan.anew else plan.sql
+        return DifferentialPlan(sql, changes, plan.anew, reason, self._within())
 
     def _within(self) -> str:
         plan = self.planner.plan(self.consumer.name, self.consumer.invocation)
         return "".join(read.within for read in plan.reads.values()) if plan else ""
-
-    def _all_of(self, rows: str) -> str:
-        """The SELECT of a new target's rows. Ids are unique; that keys are has to be seen."""
-        if not self.config.unique_key:
-            return f"select * except ({', '.join(_METADATA)}) from {rows}"
-        columns = columns_of(self.spark.sql(f"select * from {rows}").schema)
-        return ApplyChanges(self.consumer.name, rows, columns, self.config.unique_key).upserts()
 
 
 def _but(model: ChangesModel, **changes: Any) -> ChangesModel:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, SparkSession
 
-from dbt.adapters.streamspark.changes.change_query import QueryInterval
+from dbt.adapters.streamspark.changes.change_query import ChangeQuery, QueryInterval
 from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
 from dbt.adapters.streamspark.changes.file_changes import EMPTY
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
@@ -34,12 +34,13 @@ from dbt.adapters.streamspark.streams.stored_query import version_in
 class Stream:
     """A stream under the name that SQL reads it by. With `keys`, the columns by which a target's rows are matched,
     changes are computed when they are planned, and it is told where in the target their keys are. `rows`: what to read
-    of an interval, if not its change rows."""
+    of an interval, if not its change rows. `query`: what it is on, where that is open already."""
 
     name: str
     definition: StreamDefinition
     keys: tuple[str, ...] | None = None
     rows: Callable[[QueryInterval], DataFrame] | None = None
+    query: ChangeQuery | None = None
 
     @property
     def start(self) -> Frontier | None:
@@ -177,7 +178,7 @@ def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
     """Plan one more stream's interval."""
     key = stream.definition.id
     start = _start(plan, stream)
-    opened = open_stream(spark, stream.name, stream.definition, start)
+    opened = open_stream(spark, stream.name, stream.definition, start, stream.query)
     end = _end(opened, plan.consumer.invocation, start or stream.definition.start, pins)
     reading = opened.read(start, end, _last_query(plan, key))
     sql, within = _relation(stream, start, end, reading)

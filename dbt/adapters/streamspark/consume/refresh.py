@@ -50,6 +50,6 @@ def _changed(leaf: Leaf) -> float:
     touched = plan.bytes_at_start + plan.bytes_at_end
     if not touched:
         return 0.0
-    known = leaf.interval.log.snapshot(leaf.interval.end).sizeInBytesIfKnown()
-    both = 2 * int(known.get()) if known.isDefined() else 0
+    known = leaf.interval.log.size(leaf.interval.end)
+    both = 2 * known[1] if known is not None else 0
     return min(1.0, touched / both) if both else 1.0

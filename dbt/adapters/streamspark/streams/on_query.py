@@ -27,11 +27,18 @@ FORMATS = {"standard": "min_delta"}  # other modes are called as their formats
 class OnQuery:
     """Raises BrokenSource and StaleSource where a base table is not what it was, InvalidQuery, UnsupportedQuery."""
 
-    def __init__(self, spark: SparkSession, name: str, stream: StreamDefinition, since: Frontier | None = None):
+    def __init__(
+        self,
+        spark: SparkSession,
+        name: str,
+        stream: StreamDefinition,
+        since: Frontier | None = None,
+        opened: ChangeQuery | None = None,
+    ):
         self.spark = spark
         self.name = name
         self.stream = stream
-        self.query = reopened(spark, name, stream.query, stream.start, since)
+        self.query = reopened(spark, name, stream.query, stream.start, since, opened)
 
     @property
     def logs(self) -> Sequence[TableLog]:

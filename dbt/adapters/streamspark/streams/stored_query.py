@@ -15,7 +15,7 @@ from dbt.adapters.streamspark.errors import BrokenSource, InvalidInterval
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 from dbt.adapters.streamspark.streams.names import table_sql
 from dbt.adapters.streamspark.streams.query_text import tokenize
-from dbt.adapters.streamspark.streams.source import open_table
+from dbt.adapters.streamspark.streams.source import is_same_table, open_table
 
 _MARK = re.compile(r"`?\{table:([^}`]+)\}`?")
 
@@ -49,15 +49,28 @@ def normal(query: ChangeQuery) -> str:
 
 
 def reopened(
-    spark: SparkSession, stream: str, text: str, since: Frontier, newer: Frontier | None = None
+    spark: SparkSession,
+    stream: str,
+    text: str,
+    since: Frontier,
+    newer: Frontier | None = None,
+    opened: ChangeQuery | None = None,
 ) -> ChangeQuery:
     """The query of a stored text whose ids `since` holds. `newer`, if any, is a later point: its versions are more
-    likely to be in the tables' logs still.
+    likely to be in the tables' logs still. `opened`, if any, is a query that may be the same: parsing takes a while.
 
     Raises BrokenSource and StaleSource as `open_table` does.
     """
+    if opened is not None and stored(opened) == text and _goes_on(opened, newer or since):
+        return opened
     names = {table.table_id: _name(spark, stream, table, since, newer) for table in since.tables}
     return ChangeQuery(spark, _MARK.sub(lambda found: names[_known(stream, found[1], names)], text))
+
+
+def _goes_on(query: ChangeQuery, since: Frontier) -> bool:
+    """Whether its tables are those that `since` is a point of."""
+    entries = ((log, since.entry(log.table_id, log.name)) for log in query.logs)
+    return all(entry is not None and is_same_table(log, entry) for log, entry in entries)
 
 
 def _name(spark: SparkSession, stream: str, table: TableVersion, since: Frontier, newer: Frontier | None) -> str:
