@@ -11,15 +11,21 @@ from dbt.adapters.base.meta import AdapterMeta
 from dbt_common.invocation import get_invocation_id
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.operate.advance_stream import advance_stream
+from dbt.adapters.streamspark.operate.audit_consumer import audit_consumer
 from dbt.adapters.streamspark.operate.consumer_history import consumer_history
 from dbt.adapters.streamspark.operate.describe_stream import describe_stream
+from dbt.adapters.streamspark.operate.drop_stream import drop_stream
+from dbt.adapters.streamspark.operate.explain_changes import explain_changes
 from dbt.adapters.streamspark.operate.preview_consume import preview_consume
 from dbt.adapters.streamspark.operate.project import Project, ProjectModel
+from dbt.adapters.streamspark.operate.rewind_consumer import rewind_consumer
 from dbt.adapters.streamspark.operate.scope import Scope
 from dbt.adapters.streamspark.operate.show_streams import show_streams
 from dbt.adapters.streamspark.operate.shown import FORMATS, Shown, one_of
 from dbt.adapters.streamspark.operate.stream_backlog import stream_backlog
 from dbt.adapters.streamspark.operate.stream_has_data import stream_has_data
+from dbt.adapters.streamspark.operate.vacuum_sources import vacuum_sources
 
 OPERATIONS: dict[str, Callable[..., Shown]] = {
     "show_streams": show_streams,
@@ -27,9 +33,19 @@ OPERATIONS: dict[str, Callable[..., Shown]] = {
     "stream_has_data": stream_has_data,
     "stream_backlog": stream_backlog,
     "preview_consume": preview_consume,
+    "explain_changes": explain_changes,
+    "advance_stream": advance_stream,
+    "rewind_consumer": rewind_consumer,
     "consumer_history": consumer_history,
+    "audit_consumer": audit_consumer,
+    "vacuum_sources": vacuum_sources,
+    "drop_stream": drop_stream,
 }
-COMMITS = ("stream_has_data",)  # these write into a target's log, and say by which run
+COMMITS = (
+    "stream_has_data",
+    "advance_stream",
+    "rewind_consumer",
+)  # into a target's log, and say by which run
 
 
 class OperationMethods(metaclass=AdapterMeta):

@@ -24,7 +24,7 @@ class ConsumerState:
 
     @property
     def has_consumed(self) -> bool:
-        return self.cursor is not None and bool(self.cursor.frontiers)
+        return self.cursor is not None and (self.cursor.n > 0 or bool(self.cursor.frontiers))
 
     @property
     def model(self) -> str:

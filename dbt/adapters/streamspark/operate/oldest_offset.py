@@ -30,5 +30,5 @@ def oldest_offset(scope: Scope, entry: StreamEntry) -> Offset:
 
 def oldest(stream: StreamDefinition, consumers: list[ConsumerState]) -> Frontier:
     """By the sum of its versions: all consumers of a stream read the same tables."""
-    points = [point for one in consumers if (point := one.point(stream.id)) is not None]
+    points = [one.point(stream.id) or stream.start for one in consumers if one.cursor is not None]
     return min(points, key=lambda point: sum(table.version for table in point.tables), default=stream.start)

@@ -26,15 +26,19 @@ START = "(the stream's start)"
 
 @dataclass(frozen=True)
 class Pending:
-    """`start` None stands for the initial rows; `target` is START for somebody who never read the stream."""
+    """`start` None stands for the initial rows, `state` None for somebody who never read the stream."""
 
     name: str
     stream: StreamDefinition
-    target: str
+    state: ConsumerState | None
     start: Frontier | None
     end: Frontier
     reading: Reading
     opened: OpenStream
+
+    @property
+    def target(self) -> str:
+        return START if self.state is None else self.state.target
 
     @property
     def has_data(self) -> bool:
@@ -69,8 +73,7 @@ def pending(spark: SparkSession, name: str, stream: StreamDefinition, state: Con
     opened = open_stream(spark, name, stream, start)
     end = opened.frontier({log.path: log.version for log in opened.logs})
     last = None if state is None or state.cursor is None else state.cursor.queries.get(stream.id)
-    target = START if state is None else state.target
-    return Pending(name, stream, target, start, end, opened.read(start, end, last), opened)
+    return Pending(name, stream, state, start, end, opened.read(start, end, last), opened)
 
 
 def pending_of_stream(scope: Scope, entry: StreamEntry, consumer: str | None) -> list[Pending]:
@@ -79,10 +82,11 @@ def pending_of_stream(scope: Scope, entry: StreamEntry, consumer: str | None) ->
     stream = entry.stream
     readers: Sequence[ConsumerState | None] = scope.readers(entry)
     if consumer is not None:
-        log, state = scope.consumer(consumer)
-        if state.point(stream.id) is None:
-            raise UnknownName(f"{log.name} has read nothing of {entry.name}. Its consumers: {_targets(readers)}.")
-        readers = [state]
+        target = scope.table(consumer).name
+        named = [state for state in readers if state is not None and state.target == target]
+        if not named:
+            raise UnknownName(f"{target} has read nothing of {entry.name}. Its consumers: {_targets(readers)}.")
+        readers = named
     return [pending(scope.spark, entry.name, stream, state) for state in readers or [None]]
 
 
@@ -105,11 +109,13 @@ def own_stream(state: ConsumerState, format: str) -> StreamEntry:
     return StreamEntry(state.target, StreamDefinition(query, start, mode=mode, id=OWN, on_query=True))
 
 
-def nothing_read(pending: Pending, state: ConsumerState, invocation: str) -> Consumption:
-    """The consumption of an interval without changes, other streams' offsets kept."""
-    assert state.cursor is not None
-    key = pending.stream.id
-    read = StreamRead(pending.name, key, pending.start, pending.end, "", True, pending.reading.query)
+def consumption_of(pending: Pending, invocation: str) -> Consumption:
+    """The consumption that moves the offset to the interval's end, other streams' offsets kept. Its rows stand nowhere:
+    only a statement that writes none may commit it."""
+    state, key = pending.state, pending.stream.id
+    if state is None or state.cursor is None:
+        raise UnknownName(f"nothing has consumed stream {pending.name} yet")
+    read = StreamRead(pending.name, key, pending.start, pending.end, "", not pending.has_data, pending.reading.query)
     others = {one: point for one, point in state.cursor.frontiers.items() if one != key}
     queries = {one: text for one, text in state.cursor.queries.items() if one != key}
     return Consumption(

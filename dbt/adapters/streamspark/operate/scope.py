@@ -95,7 +95,7 @@ class Scope:
 
     def stream(self, name: str) -> StreamEntry:
         """The stream called `name`: a model's, or the catalog's. Raises UnknownName, BrokenSource."""
-        full = self._full(name)
+        full = self.full_name(name)
         found = properties(self.spark, full)
         if found is None:
             raise UnknownName(f"there is no stream {full}.{near(name, self._short(one.name for one in self.streams))}")
@@ -107,7 +107,7 @@ class Scope:
 
     def table(self, name: str) -> TableLog:
         """The Delta table called `name`. Raises UnknownName where there is none."""
-        full = self._full(name)
+        full = self.full_name(name)
         if properties(self.spark, full) is None:
             known = self._short(one for one, about in self._listed if IS_DELTA.search(about))
             raise UnknownName(f"there is no table {full}.{near(name, known)}")
@@ -139,12 +139,13 @@ class Scope:
         return [one for one in self.streams if model in self.project.readers(one.name)]
 
     def readers(self, entry: StreamEntry) -> list[ConsumerState]:
-        """The consumers of a stream: those with an offset in it, and those that cannot say but are to read it."""
+        """The consumers of a stream: those with an offset in it, and by the project those that are to read it."""
         key = entry.definition.id if entry.definition else ""
         meant = {consumer_name(model.unique_id) for model in self.project.readers(entry.name)}
-        return [one for one in self.consumers if one.point(key) is not None or (one.problem and one.name in meant)]
+        return [one for one in self.consumers if one.point(key) is not None or one.name in meant]
 
-    def _full(self, name: str) -> str:
+    def full_name(self, name: str) -> str:
+        """What a model's or a table's name means."""
         model = self.project.named(str(name))
         if model is not None:
             return model.relation

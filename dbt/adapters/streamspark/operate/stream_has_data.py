@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbt.adapters.streamspark.consume.keep_alive import keep_alive
-from dbt.adapters.streamspark.operate.pending import Pending, nothing_read, pending_of_stream
+from dbt.adapters.streamspark.operate.pending import Pending, consumption_of, pending_of_stream
 from dbt.adapters.streamspark.operate.scope import Scope
 from dbt.adapters.streamspark.operate.shown import Shown
 
@@ -30,6 +30,5 @@ def stream_has_data(
 
 
 def _keep_fresh(scope: Scope, empty: Pending, invocation: str) -> None:
-    states = [state for state in scope.consumers_in(empty.target) if state.point(empty.stream.id)]
-    for state in states:
-        keep_alive(scope.spark, nothing_read(empty, state, invocation))
+    if empty.state is not None:
+        keep_alive(scope.spark, consumption_of(empty, invocation))
