@@ -17,6 +17,11 @@ sources:
   - name: raw
     schema: "{{ target.schema }}_raw"
     tables: [{name: people}]
+models:
+  - name: people_stream
+    data_tests:
+      - stream_not_stale: {name: fresh}
+      - stream_not_stale: {name: fresh_for_a_month, arguments: {days: 30}}
 """
 LOG = "{{ config(materialized='incremental') }} select * from {{ stream('people_stream') }}"
 DAY = 24 * 3600
@@ -129,6 +134,9 @@ class TestRepair:
             backdate(table, one, days=40 - one)
         world.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
         operate("advance_stream", stream="people_stream", consumer="log")
+        assert self.stale() == {"fresh", "fresh_for_a_month"}
+        (stream,) = operate("show_streams")[0]["streams"]
+        assert (stream["stale"], "may drop what it needs" in stream["invalid_reason"]) == (True, True)
         files = set(table.glob("*.parquet"))
         found, log = operate("vacuum_sources", passes=False)
         (told,) = found["tables"]
@@ -136,6 +144,13 @@ class TestRepair:
         assert f"left alone, since a cursor needs what VACUUM would take: {told['table']} (by {told['held_by']})" in log
         run("run", "--select", "late", "kept_equal")
         assert ("new", "update_postimage") in world.rows("select name, _change_type from {dbt}.late where id = 3")
+        world.sql("insert into {raw}.people values (9, 'ina')")
+        run("run", "--select", "log", "late")
+        assert self.stale() == {"fresh_for_a_month"}
+
+    def stale(self) -> set[str]:
+        results = run("test", "--select", "people_stream", passes=False)
+        return {name for name, result in results.items() if result.status == "fail"}
 
     def test_vacuum_takes_what_no_cursor_needs(self, world: World) -> None:
         table = Path(world.log(f"{world.raw}.people").path.removeprefix("file:"))

@@ -23,6 +23,7 @@ from dbt.adapters.streamspark.operate.rewind_consumer import rewind_consumer
 from dbt.adapters.streamspark.operate.scope import Scope
 from dbt.adapters.streamspark.operate.show_streams import show_streams
 from dbt.adapters.streamspark.operate.shown import FORMATS, Shown, one_of
+from dbt.adapters.streamspark.operate.stale_offsets import rows_sql, stale_offsets
 from dbt.adapters.streamspark.operate.stream_backlog import stream_backlog
 from dbt.adapters.streamspark.operate.stream_has_data import stream_has_data
 from dbt.adapters.streamspark.operate.vacuum_sources import vacuum_sources
@@ -76,6 +77,13 @@ class OperationMethods(metaclass=AdapterMeta):
             invocation = {"invocation": get_invocation_id()} if operation in COMMITS else {}
             shown = OPERATIONS[operation](scope, **arguments, **invocation)
             return {"output": shown.render(format), "failure": shown.failure}
+
+    @available.parse(lambda *args, **kwargs: "")
+    def stream_not_stale(self, model: Any, days: float, graph: Mapping[str, Any], schema: str) -> str:
+        """SQL of a row for each offset in the stream `model` that is stale, or will be within `days`."""
+        with self._errors(f"test of {model}"):
+            scope = Scope(self.spark(), self._project(graph, schema))
+            return rows_sql(stale_offsets(scope, model.render(), days))
 
     def _project(self, graph: Mapping[str, Any], schema: str) -> Project:
         nodes = [node for node in graph.get("nodes", {}).values() if node["resource_type"] == "model"]

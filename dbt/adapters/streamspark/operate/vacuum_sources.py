@@ -30,7 +30,7 @@ class Hold:
 
 
 def vacuum_sources(scope: Scope, name: str | None = None, dry_run: bool = False) -> Shown:
-    """The base tables of the stream called `name`, or of all streams and changes and differential models of the catalog.
+    """The base tables of the stream called `name`, or of all streams, changes and differential models of the catalog.
 
     A table is left alone, and the operation fails in the end, where the oldest cursor in any schema needs a file that
     was removed before the table's retention: Delta has forgotten by then that it was removed on purpose, and no RETAIN

@@ -60,8 +60,18 @@ def needed_removed(commits: Sequence[Commit], mode: str) -> list[Action]:
     if mode == "standard":
         changed = file_changes(commits)
         return [*changed.old, *(old for old, _ in changed.remarked)]
-    added = {action["path"] for commit in commits for action in commit.adds if action["dataChange"]}
-    return [action for commit in commits for action in commit.removes if action["path"] in added]
+    came = {path for commit in commits for path in _only(commit.adds, commit.removes)}
+    return [
+        action
+        for commit in commits
+        for action in commit.removes
+        if action["path"] in came and action["path"] in _only(commit.removes, commit.adds)
+    ]
+
+
+def _only(actions: Sequence[Action], others: Sequence[Action]) -> set[str]:
+    """The files of `actions` that `others` do not name: where both do, rows of a file were marked as deleted."""
+    return {action["path"] for action in actions if action["dataChange"]} - {action["path"] for action in others}
 
 
 def first_removal(removed: Sequence[Action]) -> Action | None:
