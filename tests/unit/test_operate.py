@@ -44,6 +44,13 @@ def test_inserts_need_what_came_since(mode: str) -> None:
     assert [action["path"] for action in needed_removed(COMMITS, mode)] == ["went"]
 
 
+def test_inserts_need_what_compaction_replaced() -> None:
+    compacted = Commit(
+        2, NOW, adds=[{**add("big"), "dataChange": False}], removes=[{**remove("came"), "dataChange": False}]
+    )
+    assert [action["path"] for action in needed_removed([COMMITS[0], compacted], "append_only")] == ["came"]
+
+
 def test_nothing_removed_is_nothing_needed() -> None:
     assert first_removal(needed_removed(COMMITS[:1], "standard")) is None
 

@@ -60,7 +60,7 @@ def needed_removed(commits: Sequence[Commit], mode: str) -> list[Action]:
     if mode == "standard":
         changed = file_changes(commits)
         return [*changed.old, *(old for old, _ in changed.remarked)]
-    came = {path for commit in commits for path in _only(commit.adds, commit.removes)}
+    came = {path for commit in commits for path in _only([a for a in commit.adds if a["dataChange"]], commit.removes)}
     return [
         action
         for commit in commits
@@ -71,7 +71,7 @@ def needed_removed(commits: Sequence[Commit], mode: str) -> list[Action]:
 
 def _only(actions: Sequence[Action], others: Sequence[Action]) -> set[str]:
     """The files of `actions` that `others` do not name: where both do, rows of a file were marked as deleted."""
-    return {action["path"] for action in actions if action["dataChange"]} - {action["path"] for action in others}
+    return {action["path"] for action in actions} - {action["path"] for action in others}
 
 
 def first_removal(removed: Sequence[Action]) -> Action | None:
