@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from pyspark.sql import SparkSession
+
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.errors import OffsetUnknown, StreamsparkError
@@ -17,6 +19,8 @@ from dbt.adapters.streamspark.streams.names import table_sql
 from dbt.adapters.streamspark.streams.retention import FILE_RETENTION, retention
 from dbt.adapters.streamspark.streams.source import open_table
 
+LISTING_TASKS = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
+TASKS_PER_CORE = 8
 MARGIN = timedelta(hours=1)  # VACUUM looks at the clock later than we do
 
 
@@ -83,7 +87,7 @@ def _vacuumed(holds: Sequence[Hold], dry_run: bool) -> dict[str, Any]:
     log, since = oldest.log, needs_since(oldest.log, oldest.table.version)
     free = since is None or since > _kept_since(log)
     sql = f"vacuum {table_sql(log.name)}{' dry run' if dry_run else ''}"
-    files = len(log.spark.sql(sql).collect()) if free else 0
+    files = _run(log.spark, sql) if free else 0
     return {
         "table": log.name,
         "oldest_version": oldest.table.version,
@@ -92,6 +96,19 @@ def _vacuumed(holds: Sequence[Hold], dry_run: bool) -> dict[str, Any]:
         "vacuumed": free,
         "files": files if dry_run else None,
     }
+
+
+def _run(spark: SparkSession, sql: str) -> int:
+    """How many rows VACUUM gave. It lists the table's directories in as many tasks as the conf says, 10,000 by default,
+    however small the table is."""
+    before = spark.conf.get(LISTING_TASKS)
+    spark.conf.set(
+        LISTING_TASKS, str(min(int(before or 10_000), TASKS_PER_CORE * spark.sparkContext.defaultParallelism))
+    )
+    try:
+        return len(spark.sql(sql).collect())
+    finally:
+        spark.conf.set(LISTING_TASKS, before)
 
 
 def needs_since(log: TableLog, version: int) -> datetime | None:
