@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timezone
+from typing import ClassVar
 
 import pytest
 from dbt.tests.util import run_dbt_and_capture
@@ -16,6 +18,7 @@ sources:
     schema: "{{ target.schema }}_raw"
     tables: [{name: source_table}, {name: other}]
 """
+DAY = 24 * 3600
 CONSUMER = "{{{{ config(materialized='incremental', {}) }}}} select * from {{{{ stream('my_stream') }}}}"
 # document 003, DESC TABLE STREAM
 DOCUMENTED = {
@@ -138,3 +141,35 @@ class TestOperations:
             ["run-operation", "describe_stream", "--args", arguments], expect_pass=False
         )
         assert "format = 'jsn' is not allowed. Allowed: text, json. Did you mean json?" in log
+
+
+class TestStaleAfter:
+    """Document 000's table: days that a table keeps its past, days that a stream may extend that to, days until stale."""
+
+    documented: ClassVar = {"fourteen": (14, 0, 14), "one": (1, 14, 14), "none": (0, 90, 90)}
+    keeps = "'delta.enableRowTracking' = 'true', 'delta.deletedFileRetentionDuration' = 'interval {} days'"
+    prepare = tuple(
+        f"create table {{raw}}.{name} (id int) using delta tblproperties ({keeps.format(days)})"
+        for name, (days, _extended, _stale) in documented.items()
+    )
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        tables = ", ".join(f"{{name: {name}}}" for name in self.documented)
+        schema = "'{{ target.schema }}_raw'"
+        return {
+            "sources.yml": f"sources: [{{name: raw, schema: {schema}, tables: [{tables}]}}]",
+            **{
+                f"{name}_stream.sql": f"{{{{ config(materialized='stream', max_data_extension_days={extended}) }}}} "
+                f"select * from {{{{ source('raw', '{name}') }}}}"
+                for name, (_days, extended, _stale) in self.documented.items()
+            },
+        }
+
+    def test_a_stream_goes_stale_when_the_longer_of_both_is_over(self, world: World) -> None:
+        run("run")
+        found = {row["name"].rpartition(".")[2]: row["stale_after"] for row in operate("show_streams")[0]["streams"]}
+        now = datetime.now(timezone.utc)
+        days = {name: (datetime.fromisoformat(after) - now).total_seconds() / DAY for name, after in found.items()}
+        expected = {f"{name}_stream": stale for name, (_days, _extended, stale) in self.documented.items()}
+        assert {name: round(value) for name, value in days.items()} == expected

@@ -28,21 +28,10 @@ def rewind_consumer(scope: Scope, name: str, to: int, invocation: str = "") -> S
     differential model, StaleSource where a base table has dropped what reading again needs, Fenced, OffsetUnknown.
     """
     log, state = scope.consumer(name)
-    assert state.cursor is not None
     _refuse_differential(scope, log, state)
     points, queries = _offsets(log, state, to)
     _check_kept(scope, log, points)
-    consumption = Consumption(
-        consumer=state.name,
-        target=log.name,
-        n=state.cursor.n + 1,
-        invocation=invocation,
-        reads=(),
-        kept=points,
-        kept_queries=queries,
-        seen=state.cursor.seen,
-    )
-    outcome = move(scope.spark, consumption, REWIND)
+    outcome = move(scope.spark, _consumption(state, points, queries, invocation), REWIND)
     facts = {
         "consumer": state.model,
         "target": log.name,
@@ -52,6 +41,23 @@ def rewind_consumer(scope: Scope, name: str, to: int, invocation: str = "") -> S
         "target_version": outcome.version,
     }
     return Shown(facts)
+
+
+def _consumption(
+    state: ConsumerState, points: Mapping[str, Frontier], queries: Mapping[str, str], invocation: str
+) -> Consumption:
+    if state.cursor is None:
+        raise state.error()
+    return Consumption(
+        consumer=state.name,
+        target=state.target,
+        n=state.cursor.n + 1,
+        invocation=invocation,
+        reads=(),
+        kept=points,
+        kept_queries=queries,
+        seen=state.cursor.seen,
+    )
 
 
 def _offsets(log: TableLog, state: ConsumerState, to: int) -> tuple[Mapping[str, Frontier], Mapping[str, str]]:

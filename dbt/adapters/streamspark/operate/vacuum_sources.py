@@ -101,10 +101,9 @@ def _vacuumed(holds: Sequence[Hold], dry_run: bool) -> dict[str, Any]:
 def _run(spark: SparkSession, sql: str) -> int:
     """How many rows VACUUM gave. It lists the table's directories in as many tasks as the conf says, 10,000 by default,
     however small the table is."""
-    before = spark.conf.get(LISTING_TASKS)
-    spark.conf.set(
-        LISTING_TASKS, str(min(int(before or 10_000), TASKS_PER_CORE * spark.sparkContext.defaultParallelism))
-    )
+    before = str(spark.conf.get(LISTING_TASKS))
+    enough = TASKS_PER_CORE * spark.sparkContext.defaultParallelism
+    spark.conf.set(LISTING_TASKS, str(min(int(before), enough)))
     try:
         return len(spark.sql(sql).collect())
     finally:
