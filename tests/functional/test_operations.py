@@ -19,6 +19,7 @@ sources:
     tables: [{name: source_table}, {name: other}]
 """
 DAY = 24 * 3600
+KEEPS = "'delta.enableRowTracking' = 'true', 'delta.deletedFileRetentionDuration' = 'interval {} days'"
 CONSUMER = "{{{{ config(materialized='incremental', {}) }}}} select * from {{{{ stream('my_stream') }}}}"
 # document 003, DESC TABLE STREAM
 DOCUMENTED = {
@@ -147,9 +148,8 @@ class TestStaleAfter:
     """Document 000's table: days that a table keeps its past, days that a stream may extend that to, days until stale."""
 
     documented: ClassVar = {"fourteen": (14, 0, 14), "one": (1, 14, 14), "none": (0, 90, 90)}
-    keeps = "'delta.enableRowTracking' = 'true', 'delta.deletedFileRetentionDuration' = 'interval {} days'"
     prepare = tuple(
-        f"create table {{raw}}.{name} (id int) using delta tblproperties ({keeps.format(days)})"
+        f"create table {{raw}}.{name} (id int) using delta tblproperties ({KEEPS.format(days)})"
         for name, (days, _extended, _stale) in documented.items()
     )
 
