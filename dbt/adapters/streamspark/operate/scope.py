@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.consume.cursor import Cursor
 from dbt.adapters.streamspark.consume.target import open_target
-from dbt.adapters.streamspark.errors import BrokenSource, StreamsparkError, UnknownName
+from dbt.adapters.streamspark.errors import BrokenSource, MissingSource, StreamsparkError, UnknownName
 from dbt.adapters.streamspark.operate.consumer_state import ConsumerState, consumer_names, consumer_state
 from dbt.adapters.streamspark.operate.project import Project, ProjectModel
 from dbt.adapters.streamspark.operate.shown import near
@@ -80,7 +80,21 @@ class Scope:
     def consumers(self) -> list[ConsumerState]:
         """What the tables in scope say that they have consumed, and the project's models that are to."""
         tables = [name for name, about in self._listed if IS_DELTA.search(about)]
-        return [state for name in tables for state in self.consumers_in(name)]
+        return [state for name in tables for state in self._states(name)]
+
+    def _states(self, table: str) -> list[ConsumerState]:
+        """One table that cannot be read must not hide the others: it is a consumer with a problem, by what is known."""
+        try:
+            return self.consumers_in(table)
+        except MissingSource:  # its files are gone, and with them whatever it had consumed
+            return []
+        except StreamsparkError as error:
+            return [ConsumerState(self._meant(table), table, None, str(error))]
+
+    def _meant(self, table: str) -> str:
+        """The name of the consumer that the project has for a table; empty where it has none."""
+        model = self.project.named(table)
+        return consumer_name(model.unique_id) if model is not None and model.materialized in WRITES else ""
 
     def consumers_in(self, table: str) -> list[ConsumerState]:
         """The consumers that have written into a Delta table. A clone's are those of the table that it was cloned
@@ -88,9 +102,8 @@ class Scope:
         log = open_target(self.spark, table)
         if log is None:
             return []
-        model = self.project.named(table)
-        mine = [consumer_name(model.unique_id)] if model is not None and model.materialized in WRITES else []
-        states = [consumer_state(log, name) for name in dict.fromkeys([*consumer_names(log), *mine])]
+        names = dict.fromkeys([*consumer_names(log), self._meant(table)])
+        states = [consumer_state(log, name) for name in names if name]
         return [state for state in states if state.has_consumed or state.problem]
 
     def stream(self, name: str) -> StreamEntry:
