@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -81,3 +82,11 @@ def run_logged(*args: str, passes: bool = True) -> tuple[dict[str, Any], str]:
 
 def operations(commits: Sequence[Commit]) -> list[str]:
     return [commit.operation for commit in commits]
+
+
+def operate(operation: str, passes: bool = True, **arguments: Any) -> tuple[dict[str, Any], str]:
+    """An operation's JSON ({} where it raised) and dbt's log."""
+    args = json.dumps({**arguments, "format": "json"})
+    _results, log = run_dbt_and_capture(["run-operation", operation, "--args", args], expect_pass=passes)
+    lines = [line for line in log.splitlines() if line.startswith('{"')]
+    return (json.loads(lines[-1]) if lines else {}), log

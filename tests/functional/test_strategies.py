@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from tests.functional.projects import READY, SOURCES, World, operations, run
+from tests.functional.projects import READY, SOURCES, World, operations, run, run_logged
 
 ODD = "`key id` int, `a.b` string, `tick``s` string, `größe` double, `select` map<string, int>"
 MAPPED = "tblproperties ('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'name')"
@@ -178,22 +180,32 @@ select count(*) as n, city, sum(v) as v from {{ source('raw', 'people') }} join 
         }
 
     def test_first_run(self, world: World) -> None:
-        results = run("run")
+        results, log = run_logged("run")
         everybody = [(1, "Ulm", 10), (2, "Bonn", 20), (3, "Ulm", 30), (None, "Kiel", 5)]
         assert world.rows("select id, city, v from {dbt}.appended") == everybody
         assert world.rows("merged") == [(*row, False) for row in everybody]
         assert world.rows("cities") == [(1, "Bonn", 20), (1, "Kiel", 5), (2, "Ulm", 40)]
         assert world.rows("latest") == [(1, "insert"), (2, "insert"), (3, "insert"), (None, "insert")]
         assert results["appended"].adapter_response["rows_affected"] == 4
-        assert results["appended"].adapter_response["streams"] == [
-            {
-                "stream": f"{world.schema}.people_stream",
-                "table": f"{world.raw}.people",
-                "from": None,
-                "to": 1,
-                "shape": "INITIAL_ROWS",
-            }
-        ]
+        (read,) = results["appended"].adapter_response["streams"]
+        until = world.log(f"{world.raw}.people").commit(1).timestamp
+        assert read == {
+            "stream": f"{world.schema}.people_stream",
+            "table": f"{world.raw}.people",
+            "from": None,
+            "to": 1,
+            "shape": "INITIAL_ROWS",
+            "from_time": None,
+            "to_time": until.isoformat(timespec="seconds"),
+        }
+        response = results["appended"].adapter_response
+        assert (response["consumption"], response["tries"], response["rows_inserted"]) == (1, 1, 4)
+        assert response["seconds"] > 0
+        line = (
+            rf"{world.schema}.appended: {world.schema}.people_stream initial rows at 1 of {until:%Y-%m-%d %H:%M:%S} UTC "
+            r"INITIAL_ROWS: 4 rows inserted in \d+\.\d s, consumption 1"
+        )
+        assert re.search(line, log)
 
     def test_second_run(self, world: World) -> None:
         world.sql(
@@ -203,7 +215,7 @@ select count(*) as n, city, sum(v) as v from {{ source('raw', 'people') }} join 
             "insert into {raw}.people values (6, 'Jena', 60)",
             "insert into {raw}.orders values ('Bonn')",
         )
-        results = run("run")
+        results, log = run_logged("run")
         log = world.rows("select id, v, _change_type from {dbt}.appended where _commit_version > 1")
         assert log == [
             (1, 10, "delete"),
@@ -237,6 +249,9 @@ select count(*) as n, city, sum(v) as v from {{ source('raw', 'people') }} join 
             results["merged"].adapter_response["rows_updated"],
             results["merged"].adapter_response["rows_inserted"],
         ) == (3, 1)
+        times = r"of 20[-\d]+ [:\d]+ to 20[-\d]+ [:\d]+ UTC"
+        merged = rf"merged: \S+people_stream \(1, \d+\] {times} MINIMIZE: 1 rows inserted, 3 updated, \d+ deleted in \d"
+        assert re.search(merged, log), log
 
     def test_nothing_new_writes_nothing_but_the_table_which_becomes_empty(self, world: World) -> None:
         consumers = ("appended", "merged", "merged_v", "cities", "big", "own")

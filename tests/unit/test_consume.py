@@ -38,7 +38,10 @@ def test_metadata_comes_back_as_it_was_written() -> None:
     )
     found = user_metadata.read(committed(plan, {plan.consumer: 4}), plan.consumer)
     queries = {"id-s": "q", "id-k": "p"}
-    assert found == user_metadata.Consumed(plan.consumer, 4, plan.attempt, {"id-s": at(5), **kept}, 7, queries)
+    entries = {"id-s": user_metadata.Entry("s", at(3)), **{key: user_metadata.Entry("", kept[key]) for key in kept}}
+    assert found == user_metadata.Consumed(
+        plan.consumer, 4, plan.attempt, {"id-s": at(5), **kept}, 7, queries, entries, "consume", plan.invocation
+    )
 
 
 def test_initial_rows_have_no_from() -> None:

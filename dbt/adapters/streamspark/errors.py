@@ -43,3 +43,11 @@ class ConsumptionRefused(StreamsparkError):
 
 class Fenced(StreamsparkError):
     """Another run consumed first, again and again: the bounded tries are used up."""
+
+
+class UnknownName(StreamsparkError):
+    """An operation was asked about a stream, table or schema that is not there; the message has near names."""
+
+
+class InvalidArgument(StreamsparkError):
+    """An operation was given a value that it does not take; the message has those that it does."""

@@ -17,6 +17,7 @@ from dbt.adapters.streamspark.catalog import Description, catalog_rows, catalog_
 from dbt.adapters.streamspark.check_methods import CheckMethods
 from dbt.adapters.streamspark.connections import StreamsparkConnectionManager, say
 from dbt.adapters.streamspark.diagnosis import facts
+from dbt.adapters.streamspark.operation_methods import OperationMethods
 from dbt.adapters.streamspark.relation import StreamsparkRelation, relation_type
 from dbt.adapters.streamspark.stream_methods import StreamMethods
 
@@ -32,7 +33,7 @@ class StreamsparkConfig(SparkConfig):
     file_format: str = DEFAULT_FILE_FORMAT
 
 
-class StreamsparkAdapter(StreamMethods, CheckMethods, SparkAdapter):
+class StreamsparkAdapter(StreamMethods, CheckMethods, OperationMethods, SparkAdapter):
     """dbt-spark's adapter on our own sessions, with streams as relations and Delta as the default format."""
 
     Relation: TypeAlias = StreamsparkRelation

@@ -23,12 +23,15 @@ TWO_IMAGES = "DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE"
 
 @dataclass
 class ConsumptionResponse(StreamsparkResponse):
-    """dbt's response with the consumption's number, the target's version, and per stream what was read:
-    {"stream", "table", "from", "to", "shape"}; `from` None stands for the initial rows. Of a stream on several tables
-    `table`, `from` and `to` are lists."""
+    """dbt's response with the consumption's number, the target's version, how long the write took and at which try it
+    came through, and per stream what was read: {"stream", "table", "from", "to", "shape", "from_time", "to_time"};
+    `from` and `from_time` None stand for the initial rows. Of a stream on several tables `table`, `from` and `to` are
+    lists."""
 
     consumption: int | None = None
     target_version: int | None = None
+    seconds: float | None = None
+    tries: int | None = None
     streams: list[dict[str, Any]] | None = None
 
 
@@ -37,10 +40,21 @@ def committed(plan: Plan, outcome: Outcome) -> tuple[str, ConsumptionResponse]:
     if outcome.skipped:
         return nothing_new(plan)
     counts = row_counts(outcome.rows_affected)
-    rows = f"{counts['affected']:,} rows affected" if "affected" in counts else "rows affected unknown"
     again = f", try {outcome.tries}" if outcome.tries > 1 else ""
-    line = f"{plan.consumer.target}: {_reads(plan)}: {rows}, consumption {outcome.consumption.n}{again}"
-    return line, _response(plan, counts, outcome)
+    done = f"{_rows(counts)} in {outcome.seconds:.1f} s, consumption {outcome.consumption.n}{again}"
+    return f"{plan.consumer.target}: {_reads(plan)}: {done}", _response(plan, counts, outcome)
+
+
+def _rows(counts: dict[str, int]) -> str:
+    """By what was done with them, where the statement tells; one that only adds rows counts them as affected.
+
+    >>> _rows({"affected": 3, "inserted": 2, "updated": 1, "deleted": 0}), _rows({"affected": 1_000}), _rows({})
+    ('2 rows inserted, 1 updated, 0 deleted', '1,000 rows inserted', 'rows unknown')
+    """
+    if "affected" not in counts:
+        return "rows unknown"
+    inserted = f"{counts.get('inserted', counts['affected']):,} rows inserted"
+    return ", ".join([inserted, *(f"{counts[done]:,} {done}" for done in ("updated", "deleted") if done in counts)])
 
 
 def nothing_new(plan: Plan) -> tuple[str, ConsumptionResponse]:
@@ -95,11 +109,13 @@ def _response(plan: Plan, counts: dict[str, int], outcome: Outcome | None) -> Co
         _message=base._message,
         code=base.code,
         rows_affected=base.rows_affected,
-        rows_inserted=base.rows_inserted,
+        rows_inserted=counts.get("inserted", base.rows_affected),
         rows_updated=base.rows_updated,
         rows_deleted=base.rows_deleted,
         consumption=None if outcome is None else outcome.consumption.n,
         target_version=None if outcome is None else outcome.version,
+        seconds=None if outcome is None else round(outcome.seconds, 3),
+        tries=None if outcome is None else outcome.tries,
         streams=[_read(plan, read) for read in plan.reads.values()],
     )
 
@@ -110,7 +126,15 @@ def _read(plan: Plan, read: StreamRead) -> dict[str, Any]:
     since = None if read.start is None else _alone([version_before(read.start, table) for table in tables])
     until, shape = _alone([table.version for table in tables]), plan.shapes[read.stream_id]
     names = _alone([table.name for table in tables])
-    return {"stream": read.stream, "table": names, "from": since, "to": until, "shape": shape}
+    return {
+        "stream": read.stream,
+        "table": names,
+        "from": since,
+        "to": until,
+        "shape": shape,
+        "from_time": None if read.start is None else read.start.timestamp.isoformat(timespec="seconds"),
+        "to_time": read.end.timestamp.isoformat(timespec="seconds"),
+    }
 
 
 def _alone(values: Sequence[Any]) -> Any:
@@ -123,7 +147,12 @@ def _reads(plan: Plan) -> str:
 
 def _interval(read: StreamRead, shape: str) -> str:
     if len(read.end.tables) != 1:
-        return f"{read.stream} [{interval_text(read.start, read.end)}] {shape}"
+        return f"{read.stream} [{interval_text(read.start, read.end)}] {_times(read)} {shape}"
     end = read.end.tables[0]
     since = f"({version_before(read.start, end)}, {end.version}]" if read.start else f"initial rows at {end.version}"
-    return f"{read.stream} {since} {shape}"
+    return f"{read.stream} {since} {_times(read)} {shape}"
+
+
+def _times(read: StreamRead) -> str:
+    until = f"{read.end.timestamp:%Y-%m-%d %H:%M:%S} UTC"
+    return f"of {until}" if read.start is None else f"of {read.start.timestamp:%Y-%m-%d %H:%M:%S} to {until}"

@@ -165,12 +165,21 @@ class TableLog:
     def size(self, version: int) -> tuple[int, int] | None:
         """Files and bytes of the table, by the checksum that Delta writes beside a commit; None where there is none.
         Delta's own snapshot would look for it in a Spark job."""
+        known = self._checksum(version)
+        return None if known is None else (int(known["numFiles"]), int(known["tableSizeBytes"]))
+
+    def recorded_transactions(self) -> dict[str, int] | None:
+        """Application id -> newest version, by the newest checksum; None where that does not tell."""
+        known = (self._checksum(self.version) or {}).get("setTransactions")
+        return None if known is None else {one["appId"]: int(one["version"]) for one in known}
+
+    def _checksum(self, version: int) -> Action | None:
         path = self._jvm.org.apache.hadoop.fs.Path(self._log_path, f"{version:020d}.crc")
         with self._readable(f"the checksum of version {version}"):
             if not self._file_system.exists(path):
                 return None
-            known = json.loads(self._store.read(path, self._hadoop_conf).mkString(""))
-        return int(known["numFiles"]), int(known["tableSizeBytes"])
+            found: Action = json.loads(self._store.read(path, self._hadoop_conf).mkString(""))
+            return found
 
     def commits(self, start: int, end: int) -> list[Commit]:
         """The commits of (start, end], oldest first."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
@@ -164,9 +163,6 @@ class Audit:
     @property
     def is_equal(self) -> bool:
         return self.missing == self.surplus == 0
-
-    def to_json(self) -> str:
-        return json.dumps({**asdict(self), "is_equal": self.is_equal})
 
     def __str__(self) -> str:
         if self.is_equal:

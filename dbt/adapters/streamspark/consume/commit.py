@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import perf_counter
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -25,7 +26,7 @@ class Outcome:
 
     `version` is the target version committed, None when `skipped` because another run had consumed
     everything. `rows_affected` holds num_affected_rows and, for MERGE, num_updated_rows, num_deleted_rows
-    and num_inserted_rows.
+    and num_inserted_rows. `seconds` is what the statement took, the look for its commit included.
     """
 
     consumption: Consumption
@@ -33,6 +34,7 @@ class Outcome:
     rows_affected: dict[str, int] | None
     tries: int
     skipped: bool = False
+    seconds: float = 0.0
 
 
 class Overtaken(Exception):
@@ -78,7 +80,7 @@ def commit(
 
 
 def _try(spark: SparkSession, consumption: Consumption, statements: Sequence[str], number: int) -> Outcome:
-    before = _check_target(spark, consumption)
+    before, began = _check_target(spark, consumption), perf_counter()
     for sql in statements[:-1]:
         spark.sql(sql)
     try:
@@ -92,7 +94,8 @@ def _try(spark: SparkSession, consumption: Consumption, statements: Sequence[str
     if landed is None:
         raise Overtaken(f"number {consumption.n} was taken", silent=True)
     step("done")
-    return Outcome(consumption, landed.version, _rows_affected(result, landed), number)
+    seconds = perf_counter() - began
+    return Outcome(consumption, landed.version, _rows_affected(result, landed), number, seconds=seconds)
 
 
 def _run(spark: SparkSession, consumption: Consumption, sql: str) -> DataFrame:

@@ -68,7 +68,7 @@ class Consumption:
     the model consumed earlier and does not read now, `kept_queries` the texts that were read of them. `rebuild`
     says that the statement makes the target anew from the streams' own starts (first run, full refresh). `seen` is
     the target's version at which the cursor was resolved (`Cursor.seen`), so that a RESTORE between plan and commit
-    is noticed.
+    is noticed. `action` says what it is, where it is no run of the model (move.py, keep_alive.py).
     """
 
     consumer: str
@@ -81,6 +81,7 @@ class Consumption:
     rebuild: bool = False
     seen: int | None = None
     kept_queries: Mapping[str, str] = field(default_factory=dict)
+    action: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -115,5 +116,6 @@ class Consumption:
                 "invocation": self.invocation,
                 "seen": None if self.rebuild else self.seen,
                 "streams": streams,
+                **({"action": self.action} if self.action else {}),
             }
         )

@@ -14,6 +14,8 @@ from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.streams.retention import LOG_RETENTION, retention
 
+KEEP = "keep"
+
 
 def keep_alive(spark: SparkSession, consumption: Consumption) -> Outcome:
     """Commit `consumption`, which has nothing to read, without rows, when the cursor's commit is older than
@@ -27,8 +29,13 @@ def keep_alive(spark: SparkSession, consumption: Consumption) -> Outcome:
     idle = consumption.is_empty and cursor.n == consumption.n - 1
     if log is None or not idle or not _is_old(log, cursor, consumption):
         return Outcome(consumption, None, None, 0, skipped=True)
-    nothing = f"MERGE INTO {consumption.target} USING (SELECT 1 WHERE false) ON false WHEN MATCHED THEN DELETE"
-    return commit(spark, consumption, [nothing], lambda: _again(spark, consumption))
+    idly = replace(consumption, action=KEEP)
+    return commit(spark, idly, [nothing(consumption.target)], lambda: _again(spark, idly))
+
+
+def nothing(target: str) -> str:
+    """A statement that writes no row, and commits nevertheless under a transaction."""
+    return f"MERGE INTO {target} USING (SELECT 1 WHERE false) ON false WHEN MATCHED THEN DELETE"
 
 
 def _again(spark: SparkSession, consumption: Consumption) -> Consumption:

@@ -1,7 +1,7 @@
 """What a consumption writes into its commit's `commitInfo.userMetadata`.
 
 {"streamspark": {"v": 1, "consumer": ..., "n": ..., "attempt": ..., "invocation": ...,
-                 "seen": target version at planning or null,
+                 "seen": target version at planning or null, "action": what it was, where it was no run of the model,
                  "streams": {stream id: {"name": ..., "from": frontier or null, "to": frontier,
                                          "query": the text read, streams/stored_query.py}}}}
 """
@@ -20,10 +20,22 @@ from dbt.adapters.streamspark.errors import OffsetUnknown
 FORMAT = 1
 
 
+CONSUME = "consume"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One stream's part: its `name` (empty where it was not read) and where the interval began (None: initial rows)."""
+
+    name: str
+    start: Frontier | None
+
+
 @dataclass(frozen=True)
 class Consumed:
     """One consumption as its commit tells it: `frontiers` maps stream id to the frontier reached, `queries` to the
-    text read, `seen` is the target's version at which it was planned (None: does not matter)."""
+    text read, `entries` to the rest; `seen` is the target's version at which it was planned (None: does not matter).
+    `action` is CONSUME, or what an operation did (consume/move.py)."""
 
     consumer: str
     n: int
@@ -31,6 +43,9 @@ class Consumed:
     frontiers: Mapping[str, Frontier]
     seen: int | None = None
     queries: Mapping[str, str] = field(default_factory=dict)
+    entries: Mapping[str, Entry] = field(default_factory=dict)
+    action: str = CONSUME
+    invocation: str = ""
 
 
 def write(body: Mapping[str, Any]) -> str:
@@ -55,7 +70,22 @@ def read(commit: Commit, consumer: str) -> Consumed | None:
         )
     frontiers = {key: Frontier.from_dict(entry["to"]) for key, entry in body["streams"].items()}
     queries = {key: str(entry["query"]) for key, entry in body["streams"].items() if "query" in entry}
-    return Consumed(consumer, int(body["n"]), str(body["attempt"]), frontiers, body.get("seen"), queries)
+    return Consumed(
+        consumer=consumer,
+        n=int(body["n"]),
+        attempt=str(body["attempt"]),
+        frontiers=frontiers,
+        seen=body.get("seen"),
+        queries=queries,
+        entries={key: _entry(entry) for key, entry in body["streams"].items()},
+        action=str(body.get("action") or CONSUME),
+        invocation=str(body.get("invocation") or ""),
+    )
+
+
+def _entry(entry: Mapping[str, Any]) -> Entry:
+    since = entry.get("from")
+    return Entry(str(entry.get("name") or ""), None if since is None else Frontier.from_dict(since))
 
 
 def _body(commit: Commit) -> dict[str, Any] | None:

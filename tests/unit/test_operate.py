@@ -1,0 +1,88 @@
+"""What operations decide without Spark: which removed files are needed, how answers look, which names are near."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+
+import pytest
+
+from dbt.adapters.streamspark.changes.log import Action, Commit
+from dbt.adapters.streamspark.errors import InvalidArgument
+from dbt.adapters.streamspark.operate.project import Project, ProjectModel
+from dbt.adapters.streamspark.operate.shown import Shown, one_of
+from dbt.adapters.streamspark.streams.freshness import first_removal, needed_removed
+
+NOW = datetime(2026, 11, 22, 12, 30, tzinfo=timezone.utc)
+
+
+def add(path: str, vector: str | None = None) -> Action:
+    found = {"storageType": "u", "pathOrInlineDv": vector} if vector else None
+    return {"path": path, "dataChange": True, "deletionVector": found}
+
+
+def remove(path: str, at: int = 1, vector: str | None = None) -> Action:
+    return {**add(path, vector), "deletionTimestamp": at}
+
+
+COMMITS = [
+    Commit(1, NOW, adds=[add("came"), add("went")]),
+    Commit(2, NOW, removes=[remove("old", 20), remove("went", 10)]),
+    Commit(3, NOW, adds=[add("marked", "v")], removes=[remove("marked", 30)]),
+]
+
+
+def test_net_changes_need_what_was_there_at_the_start() -> None:
+    needed = needed_removed(COMMITS, "standard")
+    assert sorted(action["path"] for action in needed) == ["marked", "old"]
+    first = first_removal(needed)
+    assert first is not None and first["path"] == "old"
+
+
+@pytest.mark.parametrize("mode", ["append_only", "insert_only"])
+def test_inserts_need_what_came_since(mode: str) -> None:
+    assert [action["path"] for action in needed_removed(COMMITS, mode)] == ["went"]
+
+
+def test_inserts_need_what_compaction_replaced() -> None:
+    compacted = Commit(
+        2, NOW, adds=[{**add("big"), "dataChange": False}], removes=[{**remove("came"), "dataChange": False}]
+    )
+    assert [action["path"] for action in needed_removed([COMMITS[0], compacted], "append_only")] == ["came"]
+
+
+def test_nothing_removed_is_nothing_needed() -> None:
+    assert first_removal(needed_removed(COMMITS[:1], "standard")) is None
+
+
+def test_an_answer_is_the_same_as_text_and_as_json() -> None:
+    shown = Shown(
+        {"name": "s", "stale": False, "at": NOW, "none": None, "keys": []},
+        {"rows": [{"a": 1, "b": ["x", "y"]}], "empty": []},
+    )
+    data = json.loads(shown.render("json"))
+    assert data == {
+        "name": "s", "stale": False, "at": "2026-11-22T12:30:00.000+00:00", "none": None, "keys": [],
+        "rows": [{"a": 1, "b": ["x", "y"]}], "empty": [],
+    }  # fmt: skip
+    lines = shown.render("text").splitlines()
+    assert lines[0].split() == ["name", "value"]
+    assert "  at     2026-11-22 12:30:00" in lines
+    assert lines[-8:] == ["", "rows:", "  a  b", "  -  ----", "  1  x, y", "", "empty:", "  none"]
+
+
+def test_a_wrong_value_names_what_is_allowed() -> None:
+    with pytest.raises(
+        InvalidArgument, match=r"format = 'jason' is not allowed. Allowed: text, json. Did you mean json\?"
+    ):
+        one_of("format", "jason", ["text", "json"])
+
+
+def test_a_model_goes_by_its_name_and_by_its_tables() -> None:
+    stream = ProjectModel("model.p.s", "s", "db.s_alias", "stream")
+    reader = ProjectModel("model.p.r", "r", "other.r", "incremental", reads=("model.p.s",))
+    project = Project("db", (stream, reader))
+    assert project.named("s") == project.named("DB.s_alias") == stream
+    assert project.named("s_alias") is None
+    assert project.readers("db.s_alias") == [reader]
+    assert project.schemas == ["db", "other"]
