@@ -27,6 +27,7 @@ from dbt.adapters.streamspark.steps import step
 TRIES = 20  # another client that opens one of the channels just then costs a try, and so does one that drops it
 Clock = Callable[[], float]
 Taken = Mapping[str, list[Waiting]]
+Change = tuple[dict[str, ChannelState], list[str]]
 
 
 class TableChannels:
@@ -48,7 +49,7 @@ class TableChannels:
         """
         with self._commits, reported(self.landing.name):
             keep_channels(self.landing.log)
-            states = self._commit_again(lambda: self._openings(names, token))
+            states, _ = self._commit_again(lambda: (self._openings(names, token), []))
             with self.changed:
                 for name in names:
                     self._forget(name, "was opened again, by this client")
@@ -58,10 +59,20 @@ class TableChannels:
     def drop(self, names: Collection[str]) -> None:
         """Forgets channels and their tokens, whoever has them open; rows that wait are gone."""
         with self._commits, reported(self.landing.name):
-            self._commit_again(dict, names)
+            self._commit_again(lambda: ({}, list(names)))
             with self.changed:
                 for name in names:
                     self._forget(name, "was dropped")
+
+    def expire(self) -> list[str]:
+        """Forgets the channels that were idle for 30 days, and gives their names."""
+        with self._commits, reported(self.landing.name):
+            _, expired = self._commit_again(lambda: ({}, self._expired()))
+            return expired
+
+    def _expired(self) -> list[str]:
+        now = self._clock()
+        return sorted(name for name, state in stored_channels(self.landing.log).items() if state.expired(now))
 
     def stored(self) -> dict[str, ChannelState]:
         """The table's channels as its newest commit has them, without those that have expired."""
@@ -138,20 +149,20 @@ class TableChannels:
         opened = (live or new).opened(uuid4().hex, self._client, now, log.version)
         return opened if token is None else opened.with_token(token)
 
-    def _commit_again(
-        self, states: Callable[[], dict[str, ChannelState]], dropped: Collection[str] = ()
-    ) -> dict[str, ChannelState]:
-        """Commits what `states` gives for the newest version, until no other client was first."""
+    def _commit_again(self, make: Callable[[], Change]) -> Change:
+        """Commits the states and the dropped names that `make` gives for the newest version, until no other client was
+        first."""
         for _ in range(TRIES):
             self._look()
             if self._fence.outdated:
                 raise StreamingIngestError(
                     "InvalidChannelError", f"table {self.landing.name} was changed just now: open the channel again."
                 )
-            made = states()
+            states, dropped = change = make()
             try:
-                commit_channels(self.landing.log, list(made.values()), dropped=dropped)
-                return made
+                if states or dropped:
+                    commit_channels(self.landing.log, list(states.values()), dropped=dropped)
+                return change
             except PySparkException as error:
                 if not is_conflict(error):
                     raise
