@@ -31,6 +31,7 @@ SEED = int(os.environ.get("STREAMSPARK_SEED", "3"))
 EXAMPLES = int(os.environ.get("STREAMSPARK_EXAMPLES", "1"))
 WRITERS = int(os.environ.get("STREAMSPARK_WRITERS", "2"))
 CHANNELS = ("a", "b", "c")
+ROWS = 150
 KINDS = ("before_commit", "after_commit", "delay", "jvm")
 
 
@@ -63,7 +64,7 @@ def test_killed_sender(spark: SparkSession, tmp_path: Path, at: str, seed: int) 
     session = spark.newSession()
     table = make_table(session, tmp_path)
     flush = random.Random(f"{at} {seed}").randrange(1, 4)
-    process = start(Sending(str(tmp_path), CHANNELS, at=at, flush=flush, seed=seed), tmp_path / "output")
+    process = start(Sending(str(tmp_path), CHANNELS, ROWS, at=at, flush=flush, seed=seed), tmp_path / "output")
     code, said = process.wait(timeout=180), (tmp_path / "output").read_text()[-2000:]
     assert code == (3 if at == "jvm" else -signal.SIGKILL), said
     assert at != "jvm" or "WriterFailed" in said, said
@@ -71,9 +72,9 @@ def test_killed_sender(spark: SparkSession, tmp_path: Path, at: str, seed: int) 
     if at in ("before_commit", "after_commit"):
         assert flushes(session, table) == flush + (at == "after_commit")
     with StreamingIngestClient(session, "heir", table) as client:
-        send(client, CHANNELS, 400, seed)
+        send(client, CHANNELS, ROWS, seed)
     for channel in CHANNELS:
-        assert landed(session, table, channel) == list(range(1, 401)), f"replay with STREAMSPARK_SEED={seed}"
+        assert landed(session, table, channel) == list(range(1, ROWS + 1)), f"replay with STREAMSPARK_SEED={seed}"
 
 
 def check_tokens(session: SparkSession, table: str) -> None:
@@ -93,7 +94,7 @@ def test_processes_write_one_table(spark: SparkSession, tmp_path: Path) -> None:
     session = spark.newSession()
     table = make_table(session, tmp_path)
     names = [(f"w{number}x", f"w{number}y") for number in range(WRITERS)]
-    sendings = [Sending(str(tmp_path), pair, rows=200, seed=number) for number, pair in enumerate(names)]
+    sendings = [Sending(str(tmp_path), pair, rows=80, seed=number) for number, pair in enumerate(names)]
     outputs = [tmp_path / f"output{number}" for number in range(WRITERS)]
     processes = [start(sending, output) for sending, output in zip(sendings, outputs, strict=True)]
     try:
@@ -104,4 +105,4 @@ def test_processes_write_one_table(spark: SparkSession, tmp_path: Path) -> None:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
     for channel in (name for pair in names for name in pair):
-        assert landed(session, table, channel) == list(range(1, 201))
+        assert landed(session, table, channel) == list(range(1, 81))

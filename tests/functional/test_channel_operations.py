@@ -22,7 +22,8 @@ def said(capsys: Any, operation: str, passes: bool = True, **args: Any) -> str:
     """What the operation prints; of one that fails, dbt's log."""
     capsys.readouterr()
     command = ["run-operation", operation, "--args", json.dumps(args)]
-    _, log = run_dbt_and_capture(command, expect_pass=passes)
+    results, log = run_dbt_and_capture(command, expect_pass=None)
+    assert ([one.status for one in results.results] == ["success"]) == passes, log
     return str(log)
 
 

@@ -58,7 +58,8 @@ def _tables(spark: SparkSession, schema: str, table: str | None) -> list[str]:
     """The one that is named, else all of the schema."""
     if table is not None:
         return [table]
-    return [f"{schema}.{one.name}" for one in spark.catalog.listTables(schema) if one.tableType != "TEMPORARY"]
+    listed = spark.catalog.listTables(schema)
+    return [f"{schema}.{one.name}" for one in listed if one.tableType not in ("TEMPORARY", "VIEW")]
 
 
 def _written(rows: list[dict[str, Any]], format: str) -> str:

@@ -125,6 +125,21 @@ def test_rows_that_wait_can_be_given_up(session: SparkSession, table: str, make_
     assert client._memory.used == 0 and rows(session, table) == []
 
 
+def test_closing_while_rows_are_written(session: SparkSession, table: str, make_client: Clients) -> None:
+    """Rows that a flush has taken are no longer waiting: they land, and other channels are not concerned."""
+    client = make_client()
+    channels = client.open_channels(["a", "b"])
+    stop = on_step(lambda step: channels["a"].close(wait_for_flush=False) if step == "before_commit" else None)
+    try:
+        channels["a"].append_row({"id": 1}, "1")
+        channels["b"].append_row({"id": 2}, "2")
+        channels["b"].wait_for_flush(60)
+    finally:
+        stop()
+    assert rows(session, table) == [(1, None), (2, None)] and client._memory.used == 0
+    assert client.get_latest_committed_offset_tokens(["a", "b"]) == {"a": "1", "b": "2"}
+
+
 def test_a_failed_writer_is_seen_by_the_next_call(session: SparkSession, table: str, make_client: Clients) -> None:
     client = make_client(max_client_lag=0.1)
     channels = client.open_channels(["a", "b"])

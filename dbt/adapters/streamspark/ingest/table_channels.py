@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Sequence
 from uuid import uuid4
 
 import pyarrow as pa
@@ -26,7 +26,7 @@ from dbt.adapters.streamspark.steps import step
 
 TRIES = 20  # another client that opens one of the channels just then costs a try, and so does one that drops it
 Clock = Callable[[], float]
-Taken = Mapping[str, list[Waiting]]
+Taken = Sequence[tuple[ChannelBuffer, list[Waiting]]]
 Change = tuple[dict[str, ChannelState], list[str]]
 
 
@@ -127,14 +127,14 @@ class TableChannels:
         """Commits what waits. An error is that of every channel then, and seen by its next call."""
         with self._commits:
             with self.changed:
-                taken = {name: buffer.take() for name, buffer in self.buffers.items() if buffer.waiting}
+                taken = [(buffer, buffer.take()) for buffer in self.buffers.values() if buffer.waiting]
             try:
                 if taken:
                     self._commit(taken)
             except Exception as error:  # whatever it is, it must reach the application
                 self._fail_all(error)
             finally:
-                self._memory.give_back(sum(one.size for rows in taken.values() for one in rows))
+                self._memory.give_back(sum(one.size for _, rows in taken for one in rows))
 
     # what stands in a commit of channels that are opened
 
@@ -174,23 +174,23 @@ class TableChannels:
         flush = uuid4().hex
         for _ in range(TRIES):
             self._look()
-            live = {name: rows for name, rows in taken.items() if self._is_live(name)}
+            live = [(buffer, rows) for buffer, rows in taken if buffer.failure is None]
             if not live:
                 return
             now, seen = self._clock(), self.landing.log.version
-            states = {name: self.buffers[name].with_rows(rows, now, seen) for name, rows in live.items()}
+            states = [buffer.with_rows(rows, now, seen) for buffer, rows in live]
             if self._landed(live, states, flush):
                 return self._committed(live, states)
         raise self._others_first()
 
-    def _landed(self, taken: Taken, states: Mapping[str, ChannelState], flush: str) -> bool:
+    def _landed(self, taken: Taken, states: Sequence[ChannelState], flush: str) -> bool:
         """False where another commit was first."""
-        rows = [one.rows for waiting in taken.values() for one in waiting if one.rows.num_rows]
+        rows = [one.rows for _, waiting in taken for one in waiting if one.rows.num_rows]
         log = self.landing.log
         frame = log.spark.createDataFrame(pa.Table.from_batches(rows), _nullable(self.landing.schema)) if rows else None
         before = log.version
         try:
-            commit_channels(log, list(states.values()), frame, flush=flush)
+            commit_channels(log, states, frame, flush=flush)
         except (PySparkException, Py4JError) as error:
             if not is_conflict(error) and not self._is_there(before, flush):
                 raise
@@ -202,11 +202,11 @@ class TableChannels:
         log = self.landing.log.refresh()
         return any(flush_of(log.commit(version).info) == flush for version in range(before + 1, log.version + 1))
 
-    def _committed(self, taken: Taken, states: Mapping[str, ChannelState]) -> None:
+    def _committed(self, taken: Taken, states: Sequence[ChannelState]) -> None:
         now = self._clock()
         with self.changed:
-            for name, rows in taken.items():
-                self.buffers[name].committed(states[name], rows, now)
+            for (buffer, rows), state in zip(taken, states, strict=True):
+                buffer.committed(state, rows, now)
             self.changed.notify_all()
         step("after_flush")
 
@@ -216,9 +216,6 @@ class TableChannels:
         with self.changed:
             buffers = list(self.buffers.values())
         self._fence.look(buffers, self._fail)
-
-    def _is_live(self, name: str) -> bool:
-        return name in self.buffers and self.buffers[name].failure is None
 
     def _forget(self, name: str, why: str) -> None:
         old = self.buffers.pop(name, None)
