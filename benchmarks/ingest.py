@@ -78,8 +78,10 @@ def names(columns: int) -> list[str]:
 
 
 class Bench:
+    _tables = itertools.count()
+
     def __init__(self, spark: SparkSession, seconds: float):
-        self.spark, self.seconds, self._tables = spark, seconds, itertools.count()
+        self.spark, self.seconds = spark, seconds
 
     def table(self, columns: int) -> str:
         name = f"bench_events_{next(self._tables)}"

@@ -266,6 +266,36 @@ def test_a_value_is_judged_the_same_alone_and_in_company(kind: t.DataType, value
         assert str(pa.Table.from_batches([together.good]).to_pylist()) == str(wanted.to_pylist())
 
 
+ARRAYS = [
+    pa.array([1, None, 300], pa.int64()),
+    pa.array([1, 2], pa.int32()),
+    pa.array([2**60 + 1], pa.int64()),
+    pa.array([1.0, 2.5, None], pa.float64()),
+    pa.array([1.5], pa.float32()),
+    pa.array([Decimal("1.50"), Decimal("2.125")]),
+    pa.array([True, None]),
+    pa.array(["a", "1", None], pa.large_string()),
+    pa.array(["2020-01-01", "true"]).dictionary_encode(),
+    pa.array([b"a", None], pa.large_binary()),
+    pa.array([date(2020, 1, 1)]),
+    pa.array([NOON], pa.timestamp("ms")),
+    pa.array([NOON], pa.timestamp("us", "Europe/Paris")),
+    pa.array([[1, 2], None]),
+    pa.nulls(2),
+]
+
+
+@pytest.mark.parametrize("array", ARRAYS, ids=lambda one: str(one.type))
+@pytest.mark.parametrize("kind", KINDS, ids=lambda one: one.simpleString())
+@pytest.mark.parametrize("zone", [UTC, PARIS], ids=["utc", "paris"])
+def test_arrow_columns_are_judged_as_their_values_are(array: pa.Array, kind: t.DataType, zone: Any) -> None:
+    columns = columns_of("t", t.StructType([t.StructField("c", kind)]))
+    whole = as_checked(columns, pa.table({"c": array}), zone)
+    single = as_checked(columns, [{"c": value} for value in array.to_pylist()], zone)
+    assert [error.row_index for error in whole.errors] == [error.row_index for error in single.errors]
+    assert str(whole.good.to_pylist()) == str(single.good.to_pylist())
+
+
 @given(st.datetimes(datetime(1900, 1, 1), datetime(2100, 1, 1)), st.integers(-12 * 60, 12 * 60))
 def test_iso_texts_come_back(when: datetime, minutes: int) -> None:
     aware = when.replace(tzinfo=timezone(timedelta(minutes=minutes)))
