@@ -17,7 +17,7 @@ from sender import Sending, send
 from test_ingest_kill import start
 
 CHANNELS = ("jfk", "lga", "ewr", "bos")
-ROWS = 300
+ROWS = 150
 SOURCES = """
 version: 2
 sources:
@@ -46,7 +46,7 @@ class TestIngest:
         assert 0 < partly < ROWS * len(CHANNELS)
         self.go_on(world)
         run("build")
-        assert world.rows("events_seen") == sorted((c, n) for c in CHANNELS for n in range(1, ROWS + 1))
+        assert sorted(world.rows("events_seen")) == sorted((c, n) for c in CHANNELS for n in range(1, ROWS + 1))
 
     def go_on(self, world: World) -> None:
         """Another client sends what is missing, and dbt runs meanwhile."""
