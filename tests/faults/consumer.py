@@ -20,8 +20,8 @@ from delta import configure_spark_with_delta_pip
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.consume.commit import Outcome
-from dbt.adapters.streamspark.consume.steps import on_step
 from dbt.adapters.streamspark.errors import Fenced
+from dbt.adapters.streamspark.steps import on_step
 from tests.consuming import APPEND, CREATE, MERGE, Model, newest
 
 STATEMENTS = {"append": APPEND, "merge": MERGE, "create": CREATE}

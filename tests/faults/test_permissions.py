@@ -68,3 +68,9 @@ def test_a_statement_tells_why_spark_finds_no_file(said: dict[str, str]) -> None
 def test_a_warehouse_that_cannot_be_written(said: dict[str, str]) -> None:
     assert said["warehouse"].startswith("LaunchError: The warehouse directory ")
     assert "cannot be written (Permission denied)" in said["warehouse"] and "warehouse_dir" in said["warehouse"]
+
+
+@pytest.mark.parametrize("case", ["open a channel", "flush", "open a channel of an unreadable table"])
+def test_a_landing_table_that_may_not_be_written(said: dict[str, str], case: str) -> None:
+    assert said[case].startswith("StreamingIngestError: table delta.`") and "Permission denied" in said[case]
+    assert "may not be written" in said[case] and "open the channel again" in said[case]

@@ -86,6 +86,7 @@ class Cases:
         self.of_the_source(spark, model)
         self.of_the_target(spark, model)
         self.of_a_partition(spark)
+        self.of_a_landing_table(spark)
         spark.stop()
 
     def of_the_source(self, spark: Any, model: Any) -> None:
@@ -129,6 +130,22 @@ class Cases:
         )
         spark.sql(f"insert into {model.sources['s']} values ('a', 1)")
         self.attempt("directory of one file", parts / "id=1", lambda: model.run(CREATE))
+
+    def of_a_landing_table(self, spark: Any) -> None:
+        from dbt.adapters.streamspark.ingest.client import StreamingIngestClient
+
+        landing = self.root / "landing"
+        log, table = landing / "_delta_log", f"delta.`{landing}`"
+        spark.sql(f"create table {table} (id int) using delta")
+        with StreamingIngestClient(spark, "client", table) as client:
+            self.attempt("open a channel", log, lambda: client.open_channel("a"), left=0o500)
+            channel, _ = client.open_channel("a")
+            channel.append_row({"id": 1})
+            self.attempt("flush", log, channel.wait_for_flush, left=0o500)
+            channel.close(wait_for_flush=False)
+        spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+        later = StreamingIngestClient(spark, "later", table)
+        self.attempt("open a channel of an unreadable table", log, lambda: later.open_channel("a"))
 
 
 def main(root: Path) -> None:

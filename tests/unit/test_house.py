@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "dbt" / "adapters" / "streamspark"
 OWN = "dbt.adapters.streamspark"
 # each may import itself and what stands after it
-FLOORS = ("operate", "consume", "streams", "changes", "ingest")
+FLOORS = ("operate", "consume", "streams", "ingest", "changes")
 FILES = sorted(path.relative_to(PACKAGE) for path in PACKAGE.rglob("*.py"))
 
 

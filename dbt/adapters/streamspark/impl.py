@@ -14,6 +14,7 @@ from dbt_common.clients.agate_helper import merge_tables
 from dbt_common.contracts.metadata import CatalogTable
 
 from dbt.adapters.streamspark.catalog import Description, catalog_rows, catalog_table, describe
+from dbt.adapters.streamspark.channel_methods import ChannelMethods
 from dbt.adapters.streamspark.check_methods import CheckMethods
 from dbt.adapters.streamspark.connections import StreamsparkConnectionManager, say
 from dbt.adapters.streamspark.diagnosis import facts
@@ -33,7 +34,7 @@ class StreamsparkConfig(SparkConfig):
     file_format: str = DEFAULT_FILE_FORMAT
 
 
-class StreamsparkAdapter(StreamMethods, CheckMethods, OperationMethods, SparkAdapter):
+class StreamsparkAdapter(StreamMethods, CheckMethods, OperationMethods, ChannelMethods, SparkAdapter):
     """dbt-spark's adapter on our own sessions, with streams as relations and Delta as the default format."""
 
     Relation: TypeAlias = StreamsparkRelation

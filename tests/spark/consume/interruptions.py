@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dbt.adapters.streamspark.consume.steps import on_step
+from dbt.adapters.streamspark.steps import on_step
 from tests.consuming import Model
 
 

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.log import TableLog
-from dbt.adapters.streamspark.consume.steps import ENVIRONMENT, FaultInjected
+from dbt.adapters.streamspark.steps import ENVIRONMENT, FaultInjected
 from tests.consuming import APPEND, CONFS, FIRST, MERGE, Model, add, confs, make_source, newest, path_table, rows
 from tests.spark.consume.interruptions import at_step
 
@@ -161,7 +161,7 @@ def test_an_error_at_any_step_loses_and_doubles_nothing(
     add(model, 3)
     plan = model.plan()
     with monkeypatch.context() as patch, pytest.raises(FaultInjected):
-        patch.setattr("dbt.adapters.streamspark.consume.steps._reached", Counter())
+        patch.setattr("dbt.adapters.streamspark.steps._reached", Counter())
         patch.setenv(ENVIRONMENT, f"{name}:raise")
         model.run(APPEND, None if name == "resolve_cursor" else plan)
     assert confs(model.spark) == [None, None, None]

@@ -28,7 +28,8 @@ class Commit:
     """One version of a table, as its commit file says it.
 
     `adds` and `removes` are the file actions, `metadata` the table's new metadata or None,
-    `txns` maps application id to version, `domains` domain to configuration, `timestamp` is the commit's time in UTC.
+    `txns` maps application id to version, `domains` domain to configuration (`removed_domains` are those taken away),
+    `timestamp` is the commit's time in UTC.
     """
 
     version: int
@@ -39,6 +40,7 @@ class Commit:
     metadata: Action | None = None
     txns: dict[str, int] = field(default_factory=dict)
     domains: dict[str, str] = field(default_factory=dict)
+    removed_domains: frozenset[str] = frozenset()
 
     @property
     def operation(self) -> str:
@@ -230,6 +232,7 @@ def parse_commit(version: int, text: str, modified_ms: int) -> Commit:
     """
     actions = [json.loads(line) for line in text.split("\n") if line.strip()]
     info: Action = next((a["commitInfo"] for a in actions if "commitInfo" in a), {})
+    domains = [a["domainMetadata"] for a in actions if "domainMetadata" in a]
     milliseconds = info.get("inCommitTimestamp", modified_ms)
     return Commit(
         version=version,
@@ -239,9 +242,6 @@ def parse_commit(version: int, text: str, modified_ms: int) -> Commit:
         removes=[a["remove"] for a in actions if "remove" in a],
         metadata=next((a["metaData"] for a in actions if "metaData" in a), None),
         txns={a["txn"]["appId"]: int(a["txn"]["version"]) for a in actions if "txn" in a},
-        domains={a["domainMetadata"]["domain"]: a["domainMetadata"]["configuration"] for a in actions if _is_domain(a)},
+        domains={one["domain"]: one["configuration"] for one in domains if not one.get("removed")},
+        removed_domains=frozenset(one["domain"] for one in domains if one.get("removed")),
     )
-
-
-def _is_domain(action: Action) -> bool:
-    return not action.get("domainMetadata", {"removed": True}).get("removed")

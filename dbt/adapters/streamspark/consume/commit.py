@@ -14,10 +14,10 @@ from dbt.adapters.streamspark.consume.confs import consumption_confs
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.cursor import rewound
 from dbt.adapters.streamspark.consume.failures import source_failure, was_first
-from dbt.adapters.streamspark.consume.steps import step
 from dbt.adapters.streamspark.consume.target import open_target, refuse_target
 from dbt.adapters.streamspark.consume.user_metadata import read
 from dbt.adapters.streamspark.errors import ConsumptionRefused, Fenced, OffsetUnknown
+from dbt.adapters.streamspark.steps import step
 
 
 @dataclass(frozen=True)

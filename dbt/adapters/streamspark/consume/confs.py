@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.consume.consumption import Consumption
-from dbt.adapters.streamspark.consume.steps import step
+from dbt.adapters.streamspark.steps import step
 
 APP_ID = "spark.databricks.delta.write.txnAppId"
 TXN_VERSION = "spark.databricks.delta.write.txnVersion"

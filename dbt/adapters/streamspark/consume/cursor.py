@@ -15,14 +15,10 @@ from pyspark.errors import PySparkException
 
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.log import Commit, TableLog
-from dbt.adapters.streamspark.consume.steps import step
+from dbt.adapters.streamspark.changes.rewinds import REPLACES, REWINDS, restored_version
 from dbt.adapters.streamspark.consume.user_metadata import Consumed, read
 from dbt.adapters.streamspark.errors import InvalidQuery, MissingSource, OffsetUnknown, StaleSource
-
-REPLACES = frozenset(
-    f"{verb}{rest}" for verb in ("CREATE OR REPLACE TABLE", "REPLACE TABLE") for rest in ("", " AS SELECT")
-)
-REWINDS = REPLACES | {"RESTORE", "CLONE"}
+from dbt.adapters.streamspark.steps import step
 
 
 @dataclass(frozen=True)
@@ -149,18 +145,6 @@ class _Walk:
             f"the model with --full-refresh, or RESTORE TABLE {self.log.name} to a version that a consumption "
             "committed and that is still in its log."
         )
-
-
-def restored_version(log: TableLog, commit: Commit) -> int:
-    """The version that a RESTORE commit restored."""
-    parameters = commit.info["operationParameters"]
-    if parameters.get("version") is not None:
-        return int(parameters["version"])
-    spark = log.spark
-    when = spark._jvm.java.sql.Timestamp.valueOf(str(parameters["timestamp"]))  # type: ignore[union-attr]
-    none = spark._jvm.scala.Option.empty()  # type: ignore[union-attr]
-    active = log.java.history().getActiveCommitAtTime(when, none, True, False, True)
-    return min(int(active.version()), commit.version - 1)
 
 
 def rewound(log: TableLog, seen: int | None, before: int) -> Commit | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from threading import Lock
 
-from dbt.adapters.streamspark.consume.steps import step
+from dbt.adapters.streamspark.steps import step
 
 
 class Pins:

@@ -1,1 +1,1 @@
-"""Channels: rows sent in by an application, with offset tokens. They come with the ingest client; empty until then."""
+"""Channels: rows that an application sends into Delta tables, with offset tokens, each row once. No dbt import."""

@@ -1,0 +1,238 @@
+"""Ingest, measured: rows a second, and the time from append to commit and to a stream that sees the row.
+
+    python -m benchmarks.ingest [--seconds 20] [--out docs/benchmarks]
+
+Batches of 5,000 rows as Arrow record batches unless it says dicts. Each measure is one run of `--seconds`, after one
+run that warms up: a JVM gets faster for minutes. On a machine with other work the absolute numbers say little.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import resource
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from benchmarks.ingest_report import write_report
+from dbt.adapters.streamspark import launch
+from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.changes.read import read_interval
+from dbt.adapters.streamspark.ingest.client import StreamingIngestClient
+from dbt.adapters.streamspark.launch import LaunchOptions
+from dbt.adapters.streamspark.steps import on_step
+
+BATCH = 5_000
+KINDS = ("bigint", "string", "double", "timestamp", "decimal(18,2)")
+
+
+@dataclass(frozen=True)
+class Speed:
+    """`rows` committed in `seconds`, from the first append to the last commit."""
+
+    name: str
+    rows: int
+    seconds: float
+    commits: int
+
+    @property
+    def per_second(self) -> float:
+        return self.rows / self.seconds
+
+
+@dataclass(frozen=True)
+class Latency:
+    """Seconds, at the median and the 99th percentile, over `rows` single rows."""
+
+    name: str
+    rows: int
+    p50: float
+    p99: float
+
+
+def batch(columns: int, rows: int = BATCH) -> pa.RecordBatch:
+    """Rows of the five kinds, again and again."""
+    moments = pa.array([1_700_000_000_000_000 + n for n in range(rows)], pa.timestamp("us", "UTC"))
+    numbers = pa.array(range(rows), pa.int64())
+    kinds = (
+        numbers,
+        pa.array([f"name of {n}" for n in range(rows)]),
+        pa.array([n / 7 for n in range(rows)]),
+        moments,
+        numbers.cast(pa.decimal128(19, 0)).cast(pa.decimal128(18, 2), safe=False),
+    )
+    return pa.RecordBatch.from_arrays([kinds[n % 5] for n in range(columns)], names=names(columns))
+
+
+def names(columns: int) -> list[str]:
+    return [f"c{number}" for number in range(columns)]
+
+
+class Bench:
+    _tables = itertools.count()
+
+    def __init__(self, spark: SparkSession, seconds: float):
+        self.spark, self.seconds = spark, seconds
+
+    def table(self, columns: int) -> str:
+        name = f"bench_events_{next(self._tables)}"
+        listed = ", ".join(f"{column} {KINDS[n % 5]}" for n, column in enumerate(names(columns)))
+        self.spark.sql(f"create table {name} ({listed}) using delta tblproperties ('delta.enableRowTracking' = 'true')")
+        return name
+
+    def channels(self, count: int, columns: int, rows: Any = None, label: str = "") -> Speed:
+        """One client, one sending thread, `count` channels in turn."""
+        table, given = self.table(columns), batch(columns) if rows is None else rows
+        with StreamingIngestClient(self.spark, "bench", table) as client:
+            opened = list(client.open_channels([f"c{n}" for n in range(count)]).values())
+            before, sent, start = TableLog(self.spark, table).version, 0, time.monotonic()
+            for channel in itertools.cycle(opened):
+                channel.append_rows(given, end_offset_token=str(sent))
+                sent += BATCH
+                if time.monotonic() - start >= self.seconds:
+                    break
+            client.wait_for_flush()
+            seconds = time.monotonic() - start
+        return Speed(label or f"{count} channels, {columns} columns", *self._landed(table, sent, before, seconds))
+
+    def appends(self, columns: int, every_second: bool) -> Speed:
+        """An application that does one Spark append per batch, or that buffers what comes in a second at the rate
+        asked for (100,000 rows) and appends that."""
+        table, given = self.table(columns), batch(columns)
+        before, sent, start = TableLog(self.spark, table).version, 0, time.monotonic()
+        batches = 20 if every_second else 1
+        while time.monotonic() - start < self.seconds:
+            data = pa.Table.from_batches([given] * batches)
+            self.spark.createDataFrame(data).write.format("delta").mode("append").saveAsTable(table)
+            sent += BATCH * batches
+        name = "buffered, one Spark append per 100,000 rows" if every_second else "one Spark append per batch"
+        return Speed(f"{name}, {columns} columns", *self._landed(table, sent, before, time.monotonic() - start))
+
+    def _landed(self, table: str, sent: int, before: int, seconds: float) -> tuple[int, float, int]:
+        found = self.spark.table(table).count()
+        if found != sent:
+            raise SystemExit(f"{table}: {sent} rows were sent and {found} are there")
+        return sent, seconds, TableLog(self.spark, table).version - before
+
+    def latency(self, lag: float, count: int) -> list[Latency]:
+        """Single rows, a few a second for some lags: when they are committed, and when a stream has read them."""
+        table = self.table(5)
+        with StreamingIngestClient(self.spark, "bench", table, max_client_lag=lag) as client:
+            channel, _ = client.open_channel("c")
+            row, sent, committed = batch(5, 1).to_pylist()[0], [], []
+
+            def commits() -> None:
+                for number in range(count):
+                    channel.wait_for_commit(lambda token, least=number: token is not None and int(token) >= least)
+                    committed.append(time.monotonic())
+
+            waiting = threading.Thread(target=commits)
+            with Watched(self.spark, table, count) as seen:
+                waiting.start()
+                for number in range(count):
+                    sent.append(time.monotonic())
+                    channel.append_row({**row, "c0": number}, str(number))
+                    time.sleep(max(0.02, 4 * lag / count))
+                waiting.join()
+        return [
+            _latency(f"append to commit, lag {lag:g} s", sent, committed),
+            _latency(f"append to seen in a stream, lag {lag:g} s", sent, seen),
+        ]
+
+    def memory(self, limit: int) -> dict[str, float]:
+        """A disk that takes two seconds for each commit: bytes of rows held at most, and what the process has grown."""
+        stop = on_step(lambda step: time.sleep(2) if step == "before_commit" else None)
+        try:
+            table, given = self.table(5), batch(5)
+            grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+            with StreamingIngestClient(
+                self.spark, "bench", table, flush_bytes=limit // 4, max_buffered_bytes=limit
+            ) as client:
+                channel, _ = client.open_channel("c")
+                start = time.monotonic()
+                while time.monotonic() - start < self.seconds:
+                    channel.append_rows(given)
+                client.wait_for_flush()
+                held = client._memory.most_used
+        finally:
+            stop()
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - grown
+        return {"max_buffered_bytes": limit, "held at most": held, "process grew by": grown * 1024}
+
+
+class Watched:
+    """A stream that is read again and again while rows arrive; gives when each row was first seen."""
+
+    def __init__(self, spark: SparkSession, table: str, count: int):
+        self._spark, self._table, self._count = spark.newSession(), table, count
+        self._seen: list[float] = []
+        self._thread = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> list[float]:
+        self._thread.start()
+        return self._seen
+
+    def __exit__(self, *_: object) -> None:
+        self._thread.join()
+
+    def _watch(self) -> None:
+        log = TableLog(self._spark, self._table)
+        start = log.version
+        while len(self._seen) < self._count:
+            if log.refresh().version > start:
+                found = read_interval(self._spark, log, start, log.version, mode="append_only").dataframe.count()
+                start = log.version
+                self._seen += [time.monotonic()] * found
+            time.sleep(0.05)
+
+
+def _latency(name: str, sent: list[float], done: list[float]) -> Latency:
+    waits = [end - start for start, end in zip(sent, done, strict=True)]
+    cuts = quantiles(waits, n=100, method="inclusive")
+    return Latency(name, len(waits), cuts[49], cuts[98])
+
+
+def speeds(bench: Bench) -> Iterator[Callable[[], Speed]]:
+    rows = batch(5).to_pylist()
+    for columns in (5, 50):
+        for count in (1, 10, 100):
+            yield lambda count=count, columns=columns: bench.channels(count, columns)
+    yield lambda: bench.channels(1, 5, rows, "1 channel, 5 columns, dicts")
+    yield lambda: bench.appends(5, every_second=False)
+    yield lambda: bench.appends(5, every_second=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--lags", type=float, nargs="*", default=[1, 5, 30])
+    parser.add_argument("--out", type=Path, default=Path("docs/benchmarks"))
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as root:
+        spark = launch.start(LaunchOptions(Path(root), master="local[2]", driver_memory="4g"))
+        warm = Bench(spark, min(10, asked.seconds))
+        warm.channels(1, 5)
+        bench = Bench(spark, asked.seconds)
+        measured = [_said(measure()) for measure in speeds(bench)]
+        held = bench.memory(20 * 1024 * 1024)
+        waits = [_said(one) for lag in asked.lags for one in bench.latency(lag, 200)]
+        launch.stop(spark)
+    write_report(asked.out / "ingest.md", asked.seconds, measured, waits, held)
+
+
+def _said(found: Any) -> Any:
+    print(found, flush=True)
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""A sender is killed before, during and after the commit of a flush, or its JVM is: who goes on from the committed
+tokens has every row in the table once, in order per channel.
+
+Seeded: STREAMSPARK_SEED replays a run, STREAMSPARK_EXAMPLES sets how many seeds of each kind are tried, and
+STREAMSPARK_WRITERS how many processes write at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.ingest.client import StreamingIngestClient
+from dbt.adapters.streamspark.ingest.commit_channels import flush_of
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from sender import Sending, send  # noqa: E402
+
+SEED = int(os.environ.get("STREAMSPARK_SEED", "3"))
+EXAMPLES = int(os.environ.get("STREAMSPARK_EXAMPLES", "1"))
+WRITERS = int(os.environ.get("STREAMSPARK_WRITERS", "2"))
+CHANNELS = ("a", "b", "c")
+ROWS = 150
+KINDS = ("before_commit", "after_commit", "delay", "jvm")
+
+
+def start(sending: Sending, output: Path) -> subprocess.Popen[bytes]:
+    with output.open("wb") as file:
+        return subprocess.Popen(
+            [sys.executable, str(HERE / "sender.py"), json.dumps(asdict(sending))],
+            env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+            start_new_session=True,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+        )
+
+
+def make_table(spark: SparkSession, root: Path) -> str:
+    table = f"delta.`{root / 'events'}`"
+    properties = "tblproperties ('delta.enableRowTracking' = 'true')"
+    spark.sql(f"create table {table} (channel string, n int) using delta {properties}")
+    return table
+
+
+def landed(spark: SparkSession, table: str, channel: str) -> list[int]:
+    rows = spark.sql(f"select n from {table} where channel = '{channel}' order by _metadata.row_id").collect()
+    return [row[0] for row in rows]
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + EXAMPLES))
+@pytest.mark.parametrize("at", KINDS)
+def test_killed_sender(spark: SparkSession, tmp_path: Path, at: str, seed: int) -> None:
+    session = spark.newSession()
+    table = make_table(session, tmp_path)
+    flush = random.Random(f"{at} {seed}").randrange(1, 4)
+    process = start(Sending(str(tmp_path), CHANNELS, ROWS, at=at, flush=flush, seed=seed), tmp_path / "output")
+    code, said = process.wait(timeout=180), (tmp_path / "output").read_text()[-2000:]
+    assert code == (3 if at == "jvm" else -signal.SIGKILL), said
+    assert at != "jvm" or "WriterFailed" in said, said
+    check_tokens(session, table)
+    if at in ("before_commit", "after_commit"):
+        assert flushes(session, table) == flush + (at == "after_commit")
+    with StreamingIngestClient(session, "heir", table) as client:
+        send(client, CHANNELS, ROWS, seed)
+    for channel in CHANNELS:
+        assert landed(session, table, channel) == list(range(1, ROWS + 1)), f"replay with STREAMSPARK_SEED={seed}"
+
+
+def check_tokens(session: SparkSession, table: str) -> None:
+    """Of each channel the table holds just the rows up to its token."""
+    with StreamingIngestClient(session, "reader", table) as client:
+        tokens = client.get_latest_committed_offset_tokens(CHANNELS)
+    for channel, token in tokens.items():
+        assert landed(session, table, channel) == list(range(1, int(token or 0) + 1))
+
+
+def flushes(session: SparkSession, table: str) -> int:
+    log = TableLog(session, table)
+    return sum(bool(flush_of(log.commit(version).info)) for version in range(log.version + 1))
+
+
+def test_processes_write_one_table(spark: SparkSession, tmp_path: Path) -> None:
+    session = spark.newSession()
+    table = make_table(session, tmp_path)
+    names = [(f"w{number}x", f"w{number}y") for number in range(WRITERS)]
+    sendings = [Sending(str(tmp_path), pair, rows=80, seed=number) for number, pair in enumerate(names)]
+    outputs = [tmp_path / f"output{number}" for number in range(WRITERS)]
+    processes = [start(sending, output) for sending, output in zip(sendings, outputs, strict=True)]
+    try:
+        for process, output in zip(processes, outputs, strict=True):
+            assert process.wait(timeout=300) == 0, output.read_text()[-2000:]
+    finally:
+        for process in processes:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+    for channel in (name for pair in names for name in pair):
+        assert landed(session, table, channel) == list(range(1, 81))
