@@ -43,7 +43,7 @@ class TestPages:
         done = 0
         for language, command in commands(page):
             done += 1
-            world.sql(f"insert into {{dbt}}.orders values ({done}, {least})")  # there is always something to read
+            world.sql(f"insert into {{dbt}}.orders values ({done}{least}, 1)")  # there is always something to read
             self.execute(world, language, command.replace("analytics", world.schema))
         assert done >= least
 

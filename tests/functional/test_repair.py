@@ -171,6 +171,8 @@ class TestRepair:
         found, _ = operate("drop_stream", stream="people_stream", force=True)
         assert found["dropped"] == f"{world.schema}.people_stream"
         assert operate("show_streams")[0]["streams"] == []
+        (told,) = operate("vacuum_sources", dry_run=True)[0]["tables"]  # nobody reads on in a stream that is gone
+        assert told["held_by"] == f"{world.schema}.kept_equal"
         operate("audit_consumer", model="kept_equal")
         world.sql("delete from {dbt}.kept_equal where id = 1")
         found, log = operate("audit_consumer", passes=False, model="kept_equal")

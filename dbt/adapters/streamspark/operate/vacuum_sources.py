@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.consume.changes_model import OWN
 from dbt.adapters.streamspark.errors import OffsetUnknown, StreamsparkError
 from dbt.adapters.streamspark.operate.scope import Scope
 from dbt.adapters.streamspark.operate.shown import Shown
@@ -69,11 +70,13 @@ def _holds(scope: Scope) -> tuple[list[Hold], list[str]]:
 
 
 def _points(scope: Scope) -> Iterator[tuple[str, Frontier]]:
-    """Every cursor, and the start of each stream that something is yet to read from there."""
+    """Every cursor, and the start of each stream that something is yet to read from there. A consumer keeps its offset
+    in a stream that was dropped or made anew since; nothing can read on from that one."""
+    known = {OWN, *(entry.definition.id for entry in scope.streams if entry.definition)}
     for state in scope.consumers:
         if state.cursor is None:
             raise OffsetUnknown(f"nothing was vacuumed: {state.problem}")
-        yield from ((state.target, point) for point in state.cursor.frontiers.values())
+        yield from ((state.target, point) for key, point in state.cursor.frontiers.items() if key in known)
     for entry in scope.streams:
         if entry.definition is None:
             continue
