@@ -9,9 +9,10 @@ from datetime import datetime, timezone
 
 import pytest
 
+from dbt.adapters.streamspark import steps
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import Commit
-from dbt.adapters.streamspark.consume import steps, user_metadata
+from dbt.adapters.streamspark.consume import user_metadata
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.pins import Pins
 from dbt.adapters.streamspark.errors import InvalidInterval, OffsetUnknown
