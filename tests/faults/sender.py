@@ -32,7 +32,7 @@ class Sending:
 
     root: str
     channels: tuple[str, ...]
-    rows: int = 150
+    rows: int = 400
     at: str = ""
     flush: int = 0
     seed: int = 0
@@ -48,7 +48,7 @@ def send(client: StreamingIngestClient, names: tuple[str, ...], rows: int, seed:
             end = min(rows, start[name] + dice.randrange(1, 20))
             _append(channel, name, start[name] + 1, end)
             start[name] = end
-        if dice.random() < 0.2:
+        if dice.random() < 0.3:
             client.wait_for_flush(120)
 
 

@@ -31,7 +31,7 @@ SEED = int(os.environ.get("STREAMSPARK_SEED", "3"))
 EXAMPLES = int(os.environ.get("STREAMSPARK_EXAMPLES", "1"))
 WRITERS = int(os.environ.get("STREAMSPARK_WRITERS", "2"))
 CHANNELS = ("a", "b", "c")
-ROWS = 150
+ROWS = 400
 KINDS = ("before_commit", "after_commit", "delay", "jvm")
 
 

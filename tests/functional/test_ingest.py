@@ -17,7 +17,7 @@ from sender import Sending, send
 from test_ingest_kill import start
 
 CHANNELS = ("jfk", "lga", "ewr", "bos")
-ROWS = 150
+ROWS = 300
 SOURCES = """
 version: 2
 sources:
