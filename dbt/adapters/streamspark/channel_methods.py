@@ -10,7 +10,7 @@ from dbt.adapters.base import available
 from dbt.adapters.base.meta import AdapterMeta
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.errors import InvalidQuery
+from dbt.adapters.streamspark.operate.shown import FORMATS, Shown, one_of
 
 
 class ChannelMethods(metaclass=AdapterMeta):
@@ -23,35 +23,34 @@ class ChannelMethods(metaclass=AdapterMeta):
         raise NotImplementedError
 
     @contextmanager
-    def _channels(self, doing: str) -> Iterator[Any]:
+    def _channels(self, doing: str, format: str) -> Iterator[Any]:
         """Ingest needs pyarrow, which dbt runs without channels do not."""
         with self._errors(doing):
+            one_of("format", format, FORMATS)
             from dbt.adapters.streamspark.ingest.channel_list import ChannelList
 
             yield ChannelList(self.spark())
 
     @available.parse(lambda *args, **kwargs: "")
     def show_channels(self, schema: str, table: str | None, format: str) -> str:
-        with self._channels("show_channels") as channels:
-            return _written(channels.show(_tables(self.spark(), schema, table)), format)
+        with self._channels("show_channels", format) as channels:
+            return Shown(tables={"channels": channels.show(_tables(self.spark(), schema, table))}).render(format)
 
     @available.parse(lambda *args, **kwargs: "")
     def describe_channel(self, table: str, channel: str, format: str) -> str:
-        with self._channels("describe_channel") as channels:
-            row = channels.describe(table, channel)
-            pairs = [{"property": key, "value": value} for key, value in row.items()]
-            return _written(pairs if format == "text" else [row], format)
+        with self._channels("describe_channel", format) as channels:
+            return Shown(channels.describe(table, channel)).render(format)
 
     @available.parse(lambda *args, **kwargs: "")
     def drop_channel(self, table: str, channel: str, format: str) -> str:
-        with self._channels("drop_channel") as channels:
+        with self._channels("drop_channel", format) as channels:
             channels.drop(table, channel)
-            return _written([{"table_name": table, "name": channel}], format)
+            return Shown({"table_name": table, "dropped": channel}).render(format)
 
     @available.parse(lambda *args, **kwargs: "")
     def expire_channels(self, schema: str, table: str | None, format: str) -> str:
-        with self._channels("expire_channels") as channels:
-            return _written(channels.expire(_tables(self.spark(), schema, table)), format)
+        with self._channels("expire_channels", format) as channels:
+            return Shown(tables={"expired": channels.expire(_tables(self.spark(), schema, table))}).render(format)
 
 
 def _tables(spark: SparkSession, schema: str, table: str | None) -> list[str]:
@@ -60,11 +59,3 @@ def _tables(spark: SparkSession, schema: str, table: str | None) -> list[str]:
         return [table]
     listed = spark.catalog.listTables(schema)
     return [f"{schema}.{one.name}" for one in listed if one.tableType not in ("TEMPORARY", "VIEW")]
-
-
-def _written(rows: list[dict[str, Any]], format: str) -> str:
-    from dbt.adapters.streamspark.ingest.channel_list import as_json, as_table
-
-    if format not in ("text", "json"):
-        raise InvalidQuery(f"format is {format!r}: it is 'text' or 'json'")
-    return as_json(rows) if format == "json" else as_table(rows)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -79,32 +78,6 @@ class ChannelList:
         except (MissingSource, InvalidQuery):  # a view, or a table of another format or catalog
             return []
         return [found[name] for name in sorted(found)]
-
-
-def as_table(rows: Sequence[Row]) -> str:
-    """Columns below their names, for reading.
-
-    >>> print(as_table([{"name": "a", "n": 1}, {"name": "bcd", "n": None}]))
-    name  n
-    ----  -
-    a     1
-    bcd
-    """
-    if not rows:
-        return "(none)"
-    lines = [list(rows[0]), *([_text(value) for value in row.values()] for row in rows)]
-    widths = [max(len(line[place]) for line in lines) for place in range(len(rows[0]))]
-    lines.insert(1, ["-" * width for width in widths])
-    padded = ("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
-    return "\n".join(line.rstrip() for line in padded)
-
-
-def as_json(rows: Sequence[Row]) -> str:
-    return json.dumps(rows, default=str, ensure_ascii=False)
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)
 
 
 def _shown(table: str, state: ChannelState) -> Row:
