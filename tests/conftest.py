@@ -10,12 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark import launch
 from dbt.adapters.streamspark.launch import LaunchOptions
 
 pytest_plugins = ["dbt.tests.fixtures.project"]
+
+# The same examples in every run; others with --hypothesis-profile=default.
+settings.register_profile("seeded", derandomize=True, deadline=None)
+settings.load_profile("seeded")
 
 TEST_CONF = {
     "spark.sql.shuffle.partitions": "1",

@@ -6,6 +6,7 @@ STREAMSPARK_QUERY_SEED sets what the tables, statements and queries are made of.
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -16,8 +17,10 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.consume.columns import columns_of
 from dbt.adapters.streamspark.consume.commit import Outcome, commit
+from dbt.adapters.streamspark.consume.cursor import resolve_cursor
 from dbt.adapters.streamspark.consume.differential import DifferentialConfig, DifferentialModel, DifferentialPlan
 from dbt.adapters.streamspark.consume.keyed_changes import ROW_ID
 from dbt.adapters.streamspark.consume.planner import Consumer, Planner
@@ -28,6 +31,7 @@ from tests.spark.queries.programs import Program, Table
 
 SEED = os.environ.get("STREAMSPARK_QUERY_SEED", "1")
 ROUNDS, QUERIES = 3, 10
+refresh = importlib.import_module("dbt.adapters.streamspark.consume.refresh")
 TABLES = [
     Table("t0", {"id": "int", "k": "int", "d": "decimal(10,2)", "s": "string"}),
     Table("t1", {"id": "int", "k": "int", "b": "boolean"}),
@@ -43,6 +47,11 @@ class Target:
     name: str
     query: str
     config: DifferentialConfig
+    reason: str = ""
+
+    @property
+    def consumer(self) -> str:
+        return f"streamspark/{self.name}"
 
     def run(self) -> Outcome | None:
         """None where there is nothing to do."""
@@ -51,8 +60,9 @@ class Target:
     def plan(self) -> Callable[[], Outcome | None]:
         """What commits what is planned now."""
         planner, is_table = Planner(), self.spark.catalog.tableExists(self.name)
-        consumer = Consumer(f"streamspark/{self.name}", self.name, uuid4().hex, is_table=is_table)
+        consumer = Consumer(self.consumer, self.name, uuid4().hex, is_table=is_table)
         plan = DifferentialModel(self.spark, planner, consumer, self.query, self.config).plan()
+        self.reason = plan.reason
         planned = planner.plan(consumer.name, consumer.invocation)
         assert planned is not None
         if not plan.anew and planned.consumption.is_empty:
@@ -113,6 +123,26 @@ def test_a_target_is_its_query_after_each_round(program: Program) -> None:
             except PySparkException as error:  # raised by the query itself
                 raise AssertionError(f"round {point}: {target.query}\n{program.statements}") from error
         program.round()
+
+
+def test_earlier_runs_tell_what_costs_less(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    history = program.history
+    target = Target(history.session, "differential.timed", "select id, s from t0", DifferentialConfig(("id",)))
+    history.run("delete from t0", "insert into t0 select id, 0, 0, 'a' from range(5000)")
+    reasons = []
+    for number, spared in enumerate((10.0, 10.0, -1000.0, 10.0)):
+        monkeypatch.setattr(refresh, "SPARED_SECONDS", spared)
+        monkeypatch.setattr(refresh, "SPARED_SHARE", spared)
+        history.run(f"insert into t0 values ({9000 + number}, 0, 0, 'b')")
+        target.run()
+        target.check(history, history.mark())
+        reasons.append(target.reason)
+    assert reasons[0] == "first run" and reasons[2].startswith("by the times of earlier runs, ")
+    assert all("no more than 25%" in reasons[number] for number in (1, 3))
+    costs = resolve_cursor(TableLog(history.session, target.name), target.consumer).costs
+    assert costs.anew is not None and costs.by_changes is not None
+    assert costs.anew.seconds > 0 and costs.by_changes.seconds > 0
+    assert 0 < costs.by_changes.size < costs.anew.size
 
 
 @pytest.mark.parametrize("query", [ADDITIVE, "select id as k, d, s from t0"], ids=["groups", "rows"])

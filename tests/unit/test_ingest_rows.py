@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pyspark.sql import types as t
 
@@ -255,6 +255,7 @@ KINDS += [t.BinaryType(), t.DateType(), t.TimestampType(), t.TimestampNTZType(),
 
 
 @given(st.sampled_from(KINDS), st.lists(anything, max_size=6))
+@example(t.DecimalType(9, 3), [False, Decimal("9.999999999999958220800E-21")])
 def test_a_value_is_judged_the_same_alone_and_in_company(kind: t.DataType, values: list[Any]) -> None:
     """The bulk path and the path of single values agree, and no value is able to stop the others."""
     columns = columns_of("t", t.StructType([t.StructField("c", kind)]))

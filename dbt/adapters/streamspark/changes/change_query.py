@@ -65,6 +65,11 @@ class ChangeQuery:
         """The point at these versions, which are by the tables' paths."""
         return self.frontier({log.table_id: versions[log.path] for log in self.logs})
 
+    def bytes_at(self, point: Frontier) -> int:
+        """Of the base tables, as far as their logs tell."""
+        known = (log.size(_version(point, log)) for log in self.logs)
+        return sum(size for _, size in filter(None, known))
+
     def written(self, name: Callable[[TableLog], str]) -> str:
         """The text with `name` of each base table in its place."""
         text = self.text

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.consume import user_metadata
+from dbt.adapters.streamspark.consume.costs import Begun
 from dbt.adapters.streamspark.errors import InvalidInterval
 
 
@@ -69,6 +70,7 @@ class Consumption:
     says that the statement makes the target anew from the streams' own starts (first run, full refresh). `seen` is
     the target's version at which the cursor was resolved (`Cursor.seen`), so that a RESTORE between plan and commit
     is noticed. `action` says what it is, where it is no run of the model (move.py, keep_alive.py).
+    `begun`: for models that choose by what their runs cost.
     """
 
     consumer: str
@@ -82,6 +84,7 @@ class Consumption:
     seen: int | None = None
     kept_queries: Mapping[str, str] = field(default_factory=dict)
     action: str = ""
+    begun: Begun | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -117,5 +120,6 @@ class Consumption:
                 "seen": None if self.rebuild else self.seen,
                 "streams": streams,
                 **({"action": self.action} if self.action else {}),
+                **({"begun": self.begun.to_dict()} if self.begun is not None else {}),
             }
         )

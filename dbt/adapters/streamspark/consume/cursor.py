@@ -16,6 +16,7 @@ from pyspark.errors import PySparkException
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.log import Commit, TableLog
 from dbt.adapters.streamspark.changes.rewinds import REPLACES, REWINDS, restored_version
+from dbt.adapters.streamspark.consume.costs import Costs
 from dbt.adapters.streamspark.consume.user_metadata import Consumed, read
 from dbt.adapters.streamspark.errors import InvalidQuery, MissingSource, OffsetUnknown, StaleSource
 from dbt.adapters.streamspark.steps import step
@@ -30,6 +31,7 @@ class Cursor:
     `timestamp` is the time of the commit that holds the frontiers, `version` that commit's version in the
     target (None when it is in the log of the table that the target was cloned from). `seen` is the
     target's newest version at that time (None: no target). `queries` maps stream id to the text that was read.
+    `costs` are those of the runs up to there, where the model keeps them.
     """
 
     n: int
@@ -38,6 +40,7 @@ class Cursor:
     timestamp: datetime | None = None
     seen: int | None = None
     queries: Mapping[str, str] = field(default_factory=dict)
+    costs: Costs = field(default_factory=Costs)
 
 
 def resolve_cursor(log: TableLog | None, consumer: str) -> Cursor:
@@ -106,7 +109,17 @@ class _Walk:
                 f"a {between.operation} (version {between.version}) came between the planning and the commit "
                 f"(version {commit.version}) of its newest consumption, so rows are missing in it"
             )
-        self._take(Cursor(consumed.n, consumed.frontiers, commit.version, commit.timestamp, queries=consumed.queries))
+        costs = Costs() if consumed.begun is None else consumed.begun.ended(commit.timestamp)
+        self._take(
+            Cursor(
+                consumed.n,
+                consumed.frontiers,
+                commit.version,
+                commit.timestamp,
+                queries=consumed.queries,
+                costs=costs,
+            )
+        )
 
     def _take(self, cursor: Cursor) -> None:
         self.found = cursor

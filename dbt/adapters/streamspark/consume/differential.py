@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,6 +16,7 @@ from dbt.adapters.streamspark.changes.group_changes import group_changes
 from dbt.adapters.streamspark.consume.additive_merge import additive_merge
 from dbt.adapters.streamspark.consume.changes_model import OWN, ChangesConfig, ChangesModel
 from dbt.adapters.streamspark.consume.columns import Column
+from dbt.adapters.streamspark.consume.costs import Begun
 from dbt.adapters.streamspark.consume.keyed_changes import KeyedChanges
 from dbt.adapters.streamspark.consume.planner import Consumer, Planner
 from dbt.adapters.streamspark.consume.refresh import Refresh, refresh
@@ -66,14 +68,26 @@ class DifferentialModel:
 
         Raises what a changes model's plan raises, and UnsupportedQuery for refresh `strict`.
         """
-        model = self._model()
+        at, model = time.time(), self._model()
         added = self._additive(model)
         if nothing or self.consumer.rebuild or model.is_first():
-            return self._planned(model, added, "first run", nothing)
+            return self._noted(model, self._planned(model, added, "first run", nothing), at)
         chosen = self._refresh(model, added)
         if chosen.anew:
-            return self._planned(_but(model, consumer=replace(self.consumer, rebuild=True)), added, chosen.reason)
-        return self._planned(model, added if self._has(added) else None, chosen.reason)
+            rebuilt = _but(model, consumer=replace(self.consumer, rebuild=True))
+            return self._noted(model, self._planned(rebuilt, added, chosen.reason), at)
+        planned = self._planned(model, added if self._has(added) else None, chosen.reason)
+        return self._noted(model, planned, at, chosen.changed)
+
+    def _noted(
+        self, model: ChangesModel, planned: DifferentialPlan, at: float, size: int | None = None
+    ) -> DifferentialPlan:
+        """What tells the run's cost when it is committed goes with it. `size`: of changes; None for the whole."""
+        plan = self.planner.plan(self.consumer.name, self.consumer.invocation)
+        if plan is not None and not plan.reads_nothing:
+            whole = model.query.bytes_at(plan.reads[OWN].end) if size is None else size
+            plan.begun = Begun(at, whole, planned.anew, plan.cursor.costs)
+        return planned
 
     def _model(self) -> ChangesModel:
         config = ChangesConfig(
@@ -104,7 +118,7 @@ class DifferentialModel:
         if added is None and ROWS in self.spark.table(self.consumer.target).columns:
             return Refresh(True, "its unique_key is another one now")
         interval = query.interval(query.frontier(since), query.at(self._end(model, since)))
-        return refresh(self.config.refresh, interval)
+        return refresh(self.config.refresh, interval, cursor.costs)
 
     def _reopened(self, text: str, since: Frontier) -> ChangeQuery:
         return reopened(self.spark, self.consumer.target, text, since)

@@ -19,6 +19,7 @@ from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
+from dbt.adapters.streamspark.consume.costs import Begun
 from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
 from dbt.adapters.streamspark.consume.key_range import key_range
 from dbt.adapters.streamspark.consume.pins import Pins
@@ -72,6 +73,7 @@ class Plan:
     streams: dict[str, Stream] = field(default_factory=dict)
     shapes: dict[str, str] = field(default_factory=dict)
     reads_nothing: bool = False
+    begun: Begun | None = None
 
     @property
     def consumption(self) -> Consumption:
@@ -85,6 +87,7 @@ class Plan:
             kept_queries={key: query for key, query in self.cursor.queries.items() if key in self._kept()},
             rebuild=self.consumer.rebuild,
             seen=self.cursor.seen,
+            begun=self.begun,
         )
 
     def _kept(self) -> Mapping[str, Frontier]:
@@ -141,7 +144,8 @@ class Planner:
 
     def plan_again(self, spark: SparkSession, old: Plan) -> Plan:
         """A new plan from the cursor as it is now, for the same streams and pinned ends."""
-        plan = Plan(old.consumer, _cursor(spark, old.consumer, refreshed=True), reads_nothing=old.reads_nothing)
+        cursor = _cursor(spark, old.consumer, refreshed=True)
+        plan = Plan(old.consumer, cursor, reads_nothing=old.reads_nothing, begun=old.begun)
         for stream in old.streams.values():
             _add(spark, plan, stream, self._pins)
         self._plans[(plan.consumer.invocation, plan.consumer.name)] = plan

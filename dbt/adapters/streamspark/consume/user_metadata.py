@@ -2,6 +2,7 @@
 
 {"streamspark": {"v": 1, "consumer": ..., "n": ..., "attempt": ..., "invocation": ...,
                  "seen": target version at planning or null, "action": what it was, where it was no run of the model,
+                 "begun": of a model that chooses by cost, consume/costs.py,
                  "streams": {stream id: {"name": ..., "from": frontier or null, "to": frontier,
                                          "query": the text read, streams/stored_query.py}}}}
 """
@@ -15,6 +16,7 @@ from typing import Any
 
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.log import Commit
+from dbt.adapters.streamspark.consume.costs import Begun, begun_from
 from dbt.adapters.streamspark.errors import OffsetUnknown
 
 FORMAT = 1
@@ -35,7 +37,7 @@ class Entry:
 class Consumed:
     """One consumption as its commit tells it: `frontiers` maps stream id to the frontier reached, `queries` to the
     text read, `entries` to the rest; `seen` is the target's version at which it was planned (None: does not matter).
-    `action` is CONSUME, or what an operation did (consume/move.py)."""
+    `action` is CONSUME, or what an operation did (consume/move.py), `begun` what tells its costs, if it does."""
 
     consumer: str
     n: int
@@ -46,6 +48,7 @@ class Consumed:
     entries: Mapping[str, Entry] = field(default_factory=dict)
     action: str = CONSUME
     invocation: str = ""
+    begun: Begun | None = None
 
 
 def write(body: Mapping[str, Any]) -> str:
@@ -80,6 +83,7 @@ def read(commit: Commit, consumer: str) -> Consumed | None:
         entries={key: _entry(entry) for key, entry in body["streams"].items()},
         action=str(body.get("action") or CONSUME),
         invocation=str(body.get("invocation") or ""),
+        begun=begun_from(body["begun"]) if "begun" in body else None,
     )
 
 

@@ -38,10 +38,18 @@ def column_values(column: Column, values: Sequence[Any], zone: tzinfo, report: R
     Nulls are not checked here. `zone` is that of times which name none."""
     if set(map(type, values)) <= _BULK.get(type(column.kind), set()):
         try:
-            return sized(column, pa.array(_timed(column, values, zone), column.arrow), report)
+            return sized(column, _bulk(column, _timed(column, values, zone)), report)
         except _REFUSED:
             pass  # one of them does not fit; which one is found below
     return sized(column, _one_by_one(column, values, zone, report), report)
+
+
+def _bulk(column: Column, values: Sequence[Any]) -> pa.Array:
+    """pyarrow takes a decimal of very many digits after the point for 0, where it refuses one of some more than fit."""
+    array = pa.array(values, column.arrow)
+    if isinstance(column.kind, t.DecimalType) and array.to_pylist() != list(values):
+        raise ValueError("a decimal that does not fit")
+    return array
 
 
 def _timed(column: Column, values: Sequence[Any], zone: tzinfo) -> Sequence[Any]:

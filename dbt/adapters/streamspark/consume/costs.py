@@ -1,0 +1,71 @@
+"""What the runs of a maintained model took, carried from commit to commit (decision 0027)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+FIXED = 3.0  # seconds of a run by changes, however little has changed
+
+
+@dataclass(frozen=True)
+class Took:
+    """`seconds` from planning to commit, for `size` bytes: those of the base tables, or of their changed files."""
+
+    seconds: float
+    size: int
+
+    def scaled(self, size: int) -> float:
+        """The seconds for another size."""
+        return self.seconds * size / self.size if self.size else self.seconds
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The newest run of either kind, where there was one."""
+
+    anew: Took | None = None
+    by_changes: Took | None = None
+
+    def expected(self, changed: int, whole: int) -> tuple[float, float] | None:
+        """Seconds by changes and anew, for so many bytes; None where not both are known.
+
+        >>> Costs(Took(60, 1000), Took(40, 100)).expected(200, 1000)
+        (80.0, 60.0)
+        >>> Costs(Took(60, 1000), Took(40, 100)).expected(1, 2000)
+        (3.0, 120.0)
+        """
+        if self.anew is None or self.by_changes is None:
+            return None
+        least = min(self.by_changes.seconds, FIXED)
+        return max(least, self.by_changes.scaled(changed)), self.anew.scaled(whole)
+
+    def to_dict(self) -> dict[str, list[float]]:
+        both = {"anew": self.anew, "by_changes": self.by_changes}
+        return {kind: [round(took.seconds, 1), took.size] for kind, took in both.items() if took is not None}
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A run that is to be committed: planned from `at` (seconds since 1970), for `size` bytes, with the costs `before`
+    it. Its own are known when it is in the log."""
+
+    at: float
+    size: int
+    anew: bool
+    before: Costs
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"at": round(self.at, 3), "size": self.size, "anew": self.anew, "before": self.before.to_dict()}
+
+    def ended(self, committed: datetime) -> Costs:
+        """The costs with its own. Clocks may differ: nothing takes less than no time."""
+        took = Took(max(0.0, committed.timestamp() - self.at), self.size)
+        return Costs(took, self.before.by_changes) if self.anew else Costs(self.before.anew, took)
+
+
+def begun_from(found: Mapping[str, Any]) -> Begun:
+    before = {kind: Took(float(seconds), int(size)) for kind, (seconds, size) in found["before"].items()}
+    return Begun(float(found["at"]), int(found["size"]), bool(found["anew"]), Costs(**before))
