@@ -216,8 +216,8 @@ select count(*) as n, city, sum(v) as v from {{ source('raw', 'people') }} join 
             "insert into {raw}.orders values ('Bonn')",
         )
         results, log = run_logged("run")
-        log = world.rows("select id, v, _change_type from {dbt}.appended where _commit_version > 1")
-        assert log == [
+        appended = world.rows("select id, v, _change_type from {dbt}.appended where _commit_version > 1")
+        assert appended == [
             (1, 10, "delete"),
             (3, 30, "update_preimage"),
             (3, 33, "update_postimage"),

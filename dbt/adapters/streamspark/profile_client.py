@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
+from contextvars import copy_context
 from pathlib import Path
 from typing import Any
 
-from dbt_common.context import set_invocation_context, try_get_invocation_context
+from dbt_common.context import set_invocation_context
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark import launch
@@ -31,7 +32,8 @@ def client_from_profile(
 
     Raises what dbt raises for a profile that is not there or not right, LaunchError, StreamingIngestError.
     """
-    credentials = _credentials(profile, target, Path(profiles_dir or project_dir))
+    folder = Path(profiles_dir or project_dir)
+    credentials = copy_context().run(_credentials, profile, target, folder)
     made = credentials.launch_options()
     warehouse = Path(project_dir, credentials.warehouse_dir).absolute()
     wanted = launch.LaunchOptions(warehouse, made.master, made.driver_memory, made.packages, made.spark_config)
@@ -44,8 +46,7 @@ def _credentials(profile: str, target: str | None, profiles_dir: Path) -> Stream
     from dbt.config.renderer import ProfileRenderer
     from dbt.exceptions import DbtProjectError
 
-    if try_get_invocation_context() is None:  # not within dbt: env_var() asks for it
-        set_invocation_context(os.environ)
+    set_invocation_context(os.environ)  # env_var() asks for it; a dbt run of this process may have left an old one
     found = read_profile(str(profiles_dir))
     if profile not in found:
         raise DbtProjectError(f"{profiles_dir / 'profiles.yml'} has no profile {profile}, only {', '.join(found)}")
