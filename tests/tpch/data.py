@@ -35,8 +35,8 @@ def refresh(number: int, share: float) -> Iterator[str]:
     """The statements of one refresh, on tables of the current schema: of about `share` of the orders, with their
     lines, as many come, go and change; a few rows of every other table change, keys among them."""
     every = max(1, round(1 / share))
-    order = "o_orderkey div 8 * 4 + o_orderkey % 8"  # TPC-H leaves gaps in its keys
-    line = "l_orderkey div 8 * 4 + l_orderkey % 8"
+    order = "(o_orderkey div 32 * 8 + o_orderkey % 8)"  # TPC-H uses eight of every 32 keys
+    line = "(l_orderkey div 32 * 8 + l_orderkey % 8)"
     shifted = NEW_KEYS * number
     orders = "* except (o_orderkey)"
     yield (
