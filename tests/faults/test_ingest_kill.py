@@ -13,6 +13,7 @@ import random
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
@@ -26,12 +27,14 @@ from dbt.adapters.streamspark.ingest.commit_channels import flush_of
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 from sender import Sending, send  # noqa: E402
+from shared_catalog import derby_server  # noqa: E402
 
 SEED = int(os.environ.get("STREAMSPARK_SEED", "3"))
 EXAMPLES = int(os.environ.get("STREAMSPARK_EXAMPLES", "1"))
 WRITERS = int(os.environ.get("STREAMSPARK_WRITERS", "2"))
 CHANNELS = ("a", "b", "c")
 ROWS = 400
+SHORT_RUN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # a JVM that lives for seconds
 KINDS = ("before_commit", "after_commit", "delay", "jvm")
 
 
@@ -39,7 +42,7 @@ def start(sending: Sending, output: Path) -> subprocess.Popen[bytes]:
     with output.open("wb") as file:
         return subprocess.Popen(
             [sys.executable, str(HERE / "sender.py"), json.dumps(asdict(sending))],
-            env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+            env={**os.environ, "PYTHONPATH": str(HERE.parents[1]), "JDK_JAVA_OPTIONS": SHORT_RUN},
             start_new_session=True,
             stdout=file,
             stderr=subprocess.STDOUT,
@@ -91,11 +94,25 @@ def flushes(session: SparkSession, table: str) -> int:
 
 
 def test_processes_write_one_table(spark: SparkSession, tmp_path: Path) -> None:
+    """Each with a Spark of its own, which finds the table in a catalog that they share."""
     session = spark.newSession()
     table = make_table(session, tmp_path)
     names = [(f"w{number}x", f"w{number}y") for number in range(WRITERS)]
-    sendings = [Sending(str(tmp_path), pair, rows=80, seed=number) for number, pair in enumerate(names)]
-    outputs = [tmp_path / f"output{number}" for number in range(WRITERS)]
+    with derby_server(session, tmp_path) as port:
+        run_all(
+            [
+                Sending(str(tmp_path), pair, rows=80, seed=number, catalog=port, creates=number == 0)
+                for number, pair in enumerate(names)
+            ],
+            tmp_path,
+        )
+    for channel in (name for pair in names for name in pair):
+        assert landed(session, table, channel) == list(range(1, 81))
+
+
+def run_all(sendings: Sequence[Sending], folder: Path) -> None:
+    """All at once, to their ends."""
+    outputs = [folder / f"output{number}" for number in range(len(sendings))]
     processes = [start(sending, output) for sending, output in zip(sendings, outputs, strict=True)]
     try:
         for process, output in zip(processes, outputs, strict=True):
@@ -104,5 +121,3 @@ def test_processes_write_one_table(spark: SparkSession, tmp_path: Path) -> None:
         for process in processes:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
-    for channel in (name for pair in names for name in pair):
-        assert landed(session, table, channel) == list(range(1, 81))
