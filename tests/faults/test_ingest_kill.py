@@ -13,8 +13,9 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
@@ -61,19 +62,48 @@ def landed(spark: SparkSession, table: str, channel: str) -> list[int]:
     return [row[0] for row in rows]
 
 
+@dataclass(frozen=True)
+class Killed:
+    """A sender that has ended, and what it said."""
+
+    folder: Path
+    flush: int
+    code: int
+    said: str
+
+
+@pytest.fixture(scope="module")
+def senders(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[dict[tuple[str, int], Future[Killed]]]:
+    """(at, seed) -> the sender of each test that was asked for. Two run while others are looked at: half of a sender's
+    time goes to waiting."""
+    asked = [item.callspec.params for item in request.session.items if item.name.startswith("test_killed_sender")]
+    pool, started = ThreadPoolExecutor(2), {}
+    for at, seed in ((one["at"], one["seed"]) for one in asked):
+        folder = tmp_path_factory.mktemp(at)
+        make_table(spark.newSession(), folder)
+        started[at, seed] = pool.submit(run_sender, folder, at, seed)
+    yield started
+    pool.shutdown(cancel_futures=True)
+
+
+def run_sender(folder: Path, at: str, seed: int) -> Killed:
+    flush = random.Random(f"{at} {seed}").randrange(1, 4)
+    process = start(Sending(str(folder), CHANNELS, ROWS, at=at, flush=flush, seed=seed), folder / "output")
+    return Killed(folder, flush, process.wait(timeout=300), (folder / "output").read_text()[-2000:])
+
+
 @pytest.mark.parametrize("seed", range(SEED, SEED + EXAMPLES))
 @pytest.mark.parametrize("at", KINDS)
-def test_killed_sender(spark: SparkSession, tmp_path: Path, at: str, seed: int) -> None:
-    session = spark.newSession()
-    table = make_table(session, tmp_path)
-    flush = random.Random(f"{at} {seed}").randrange(1, 4)
-    process = start(Sending(str(tmp_path), CHANNELS, ROWS, at=at, flush=flush, seed=seed), tmp_path / "output")
-    code, said = process.wait(timeout=180), (tmp_path / "output").read_text()[-2000:]
-    assert code == (3 if at == "jvm" else -signal.SIGKILL), said
-    assert at != "jvm" or "WriterFailed" in said, said
+def test_killed_sender(spark: SparkSession, senders: dict[tuple[str, int], Future[Killed]], at: str, seed: int) -> None:
+    session, killed = spark.newSession(), senders[at, seed].result()
+    table = f"delta.`{killed.folder / 'events'}`"
+    assert killed.code == (3 if at == "jvm" else -signal.SIGKILL), killed.said
+    assert at != "jvm" or "WriterFailed" in killed.said, killed.said
     check_tokens(session, table)
     if at in ("before_commit", "after_commit"):
-        assert flushes(session, table) == flush + (at == "after_commit")
+        assert flushes(session, table) == killed.flush + (at == "after_commit")
     with StreamingIngestClient(session, "heir", table) as client:
         send(client, CHANNELS, ROWS, seed)
     for channel in CHANNELS:
