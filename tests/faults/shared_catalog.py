@@ -29,6 +29,7 @@ def shared_session(warehouse: Path, port: int) -> SparkSession:
     catalog = {
         "spark.hadoop.javax.jdo.option.ConnectionURL": url,
         "spark.hadoop.javax.jdo.option.ConnectionDriverName": "org.apache.derby.client.ClientAutoloadedDriver",
+        "spark.hadoop.datanucleus.connectionPoolingType": "HikariCP",  # the only one that finds a driver from Maven
     }
     return builder_of(LaunchOptions(warehouse, "local[2]", "1g", (CLIENT,), catalog)).getOrCreate()
 

@@ -188,6 +188,7 @@ class StreamingIngestClient:
 def _closed(channels: TableChannels, thread: FlushThread) -> list[StreamingIngestError]:
     """Ends both, and gives what channels have failed with."""
     thread.stop()
+    channels.end()
     buffers = dict(channels.buffers)
     for name, buffer in buffers.items():
         channels.close(name, buffer)

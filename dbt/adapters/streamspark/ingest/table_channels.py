@@ -19,6 +19,7 @@ from dbt.adapters.streamspark.ingest.ingest_error import StreamingIngestError
 from dbt.adapters.streamspark.ingest.landing_table import LandingTable, keep_channels
 from dbt.adapters.streamspark.ingest.memory_bound import MemoryBound
 from dbt.adapters.streamspark.ingest.rows_frame import rows_frame
+from dbt.adapters.streamspark.ingest.state_ahead import StateAhead
 from dbt.adapters.streamspark.ingest.stored_channels import standing_channel, stored_channels
 from dbt.adapters.streamspark.ingest.waiting_rows import WaitingRows
 from dbt.adapters.streamspark.ingest.writer_failure import reported, writer_failure
@@ -41,6 +42,7 @@ class TableChannels:
         self._client, self._memory, self._clock = client, memory, clock
         self._fence = ChannelFence(landing)
         self._commits = threading.Lock()
+        self._ahead = StateAhead()
 
     def open(self, names: Collection[str], token: str | None = None) -> dict[str, ChannelBuffer]:
         """Opens channels in one commit, which fences whoever had them open. `token` takes the stored one's place.
@@ -122,6 +124,10 @@ class TableChannels:
             if self.buffers.get(name) is buffer:
                 del self.buffers[name]
             self.changed.notify_all()
+
+    def end(self) -> None:
+        """Takes part in nothing more."""
+        self._ahead.end()
 
     def flush(self) -> None:
         """Commits what waits. An error is that of every channel then, and seen by its next call."""
@@ -212,6 +218,7 @@ class TableChannels:
                 buffer.committed(state, rows, now)
             self.changed.notify_all()
         step("after_flush")
+        self._ahead.read(self.landing.log)
 
     # failures
 
