@@ -29,17 +29,18 @@ def shared_session(warehouse: Path, port: int) -> SparkSession:
     catalog = {
         "spark.hadoop.javax.jdo.option.ConnectionURL": url,
         "spark.hadoop.javax.jdo.option.ConnectionDriverName": "org.apache.derby.client.ClientAutoloadedDriver",
-        "spark.hadoop.datanucleus.connectionPoolingType": "HikariCP",  # the only one that finds a driver from Maven
+        "spark.driver.extraClassPath": str(_fetched(CLIENT)),  # Hive finds no driver that Spark loads later
     }
-    return builder_of(LaunchOptions(warehouse, "local[2]", "1g", (CLIENT,), catalog)).getOrCreate()
+    return builder_of(LaunchOptions(warehouse, "local[2]", "1g", spark_config=catalog)).getOrCreate()
 
 
 @contextmanager
 def derby_server(spark: SparkSession, home: Path) -> Iterator[int]:
-    """The port of a server whose databases are in `home`. `spark` fetches its jar."""
-    spark.sql(f"add jar 'ivy://{SERVER}?transitive=false'")
+    """The port of a server whose databases are in `home`. `spark` fetches the jars."""
+    for jar in (SERVER, CLIENT):
+        spark.sql(f"add jar 'ivy://{jar}?transitive=false'")
     port = _free_port()
-    jars = [*(Path(pyspark.__file__).parent / "jars").glob("derby*.jar"), _fetched()]
+    jars = [*(Path(pyspark.__file__).parent / "jars").glob("derby*.jar"), _fetched(SERVER)]
     command = [str(java_command()), f"-Dderby.system.home={home}", "-cp", os.pathsep.join(map(str, jars))]
     command += ["org.apache.derby.drda.NetworkServerControl", "start", "-h", "127.0.0.1", "-p", str(port)]
     with (home / "derby-server.log").open("wb") as log:
@@ -52,9 +53,9 @@ def derby_server(spark: SparkSession, home: Path) -> Iterator[int]:
         server.wait(30)
 
 
-def _fetched() -> Path:
-    """Where Spark's resolver has put the server's jar."""
-    group, name, version = SERVER.split(":")
+def _fetched(jar: str) -> Path:
+    """Where Spark's resolver has put it."""
+    group, name, version = jar.split(":")
     return next(Path.home().glob(f".ivy2*/jars/{group}_{name}-{version}.jar"))
 
 
