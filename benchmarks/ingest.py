@@ -63,6 +63,7 @@ class Latency:
     """Seconds, at the median and the 99th percentile, over `rows` single rows."""
 
     name: str
+    lag: float
     rows: int
     p50: float
     p99: float
@@ -153,8 +154,8 @@ class Bench:
                     time.sleep(max(0.02, 4 * lag / count))
                 waiting.join()
         return [
-            _latency(f"append to commit, lag {lag:g} s", sent, committed),
-            _latency(f"append to seen in a stream, lag {lag:g} s", sent, seen),
+            _latency(f"append to commit, lag {lag:g} s", lag, sent, committed),
+            _latency(f"append to seen in a stream, lag {lag:g} s", lag, sent, seen),
         ]
 
     def memory(self, limit: int) -> dict[str, float]:
@@ -234,10 +235,10 @@ class Watched:
             time.sleep(0.05)
 
 
-def _latency(name: str, sent: list[float], done: list[float]) -> Latency:
+def _latency(name: str, lag: float, sent: list[float], done: list[float]) -> Latency:
     waits = [end - start for start, end in zip(sent, done, strict=True)]
     cuts = quantiles(waits, n=100, method="inclusive")
-    return Latency(name, len(waits), cuts[49], cuts[98])
+    return Latency(name, lag, len(waits), cuts[49], cuts[98])
 
 
 def speeds(bench: Bench) -> dict[str, Callable[[], Speed]]:

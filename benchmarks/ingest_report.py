@@ -54,11 +54,35 @@ Memory with a disk that takes 1 s more for each commit, one sender that never st
 
 | | MB |
 |---|---|
-{_lines(f"| {name} | {value / 1024 / 1024:.1f} |" for name, value in run.held.items())}
+{_lines(f"| {name} | {_mb(value)} |" for name, value in run.held.items())}
 
 *held at most* is what the client counts; *process grew by* the peak of the Python process, which holds a flush's rows
-once more while it sends them to Spark.
+once more while it sends them to Spark, and what Arrow's allocator keeps for later.
+
+Against the aims:
+
+| | aim | found |
+|---|---|---|
+{_lines(f"| {name} | {aim} | {found} |" for name, aim, found in _aims(run))}
 """
+
+
+def _aims(run: Run) -> Iterable[tuple[str, str, str]]:
+    rates = {one.name: one.per_second for one in run.speeds}
+    one = rates.get("1 channels, 5 columns")
+    hundred = rates.get("100 channels, 5 columns")
+    if one and hundred:
+        yield "rows a second, one client, 5 columns", "100,000", f"{one:,.0f}"
+        yield "100 channels against one", "90 %", f"{hundred / one:.0%}"
+    for wait in run.waits:
+        if wait.name.startswith("append to commit"):
+            yield f"p99, {wait.name}", f"{wait.lag + 2:g} s", f"{wait.p99:.2f} s"
+    bound = run.held["max_buffered_bytes"] + run.held["flush_bytes"]
+    yield "memory with a slow disk", f"{_mb(bound)} MB", f"{_mb(run.held['process grew by'])} MB"
+
+
+def _mb(size: float) -> str:
+    return f"{size / 1024 / 1024:.1f}"
 
 
 def _lines(lines: Iterable[str]) -> str:
