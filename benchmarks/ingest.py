@@ -112,7 +112,10 @@ class Bench:
                     break
             client.wait_for_flush()
             seconds = time.monotonic() - start
-        return Speed(label or f"{count} channels, {columns} columns", *self._landed(table, sent, before, seconds))
+        return Speed(
+            label or f"{count} channel{'s' if count > 1 else ''}, {columns} columns",
+            *self._landed(table, sent, before, seconds),
+        )
 
     def appends(self, columns: int, every_second: bool) -> Speed:
         """An application that does one Spark append per batch, or that buffers what comes in a second at the rate

@@ -69,7 +69,7 @@ Against the aims:
 
 def _aims(run: Run) -> Iterable[tuple[str, str, str]]:
     rates = {one.name: one.per_second for one in run.speeds}
-    one = rates.get("1 channels, 5 columns")
+    one = rates.get("1 channel, 5 columns")
     hundred = rates.get("100 channels, 5 columns")
     if one and hundred:
         yield "rows a second, one client, 5 columns", "100,000", f"{one:,.0f}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Sequence
 from uuid import uuid4
 
@@ -132,18 +133,23 @@ class TableChannels:
     def flush(self) -> None:
         """Commits what waits. An error is that of every channel then, and seen by its next call."""
         with self._commits:
-            with self.changed:
-                taken = [(buffer, buffer.take()) for buffer in self.buffers.values() if buffer.waiting]
-            held = _bytes_of(taken)
+            portions = self._take()
+            held = sum(map(_bytes_of, portions))
             try:
-                for portion in flush_portions(taken, self._memory.flush_bytes):
-                    self._commit(portion)
-                    held -= _bytes_of(portion)
-                    self._memory.give_back(_bytes_of(portion))
+                while portions:
+                    size = _bytes_of(portions[0])
+                    self._commit(portions.popleft())  # and nothing else holds the rows, whose memory is free then
+                    held -= size
+                    self._memory.give_back(size)
             except Exception as error:  # whatever it is, it must reach the application
                 self._fail_all(error)
             finally:
                 self._memory.give_back(held)
+
+    def _take(self) -> deque[Taken]:
+        with self.changed:
+            waiting = [(buffer, buffer.take()) for buffer in self.buffers.values() if buffer.waiting]
+        return deque(flush_portions(waiting, self._memory.flush_bytes))
 
     # what stands in a commit of channels that are opened
 
