@@ -1,9 +1,11 @@
 """Ingest, measured: rows a second, and the time from append to commit and to a stream that sees the row.
 
-    python -m benchmarks.ingest [--seconds 20] [--out docs/benchmarks]
+    python -m benchmarks.ingest [--seconds 10] [--rounds 2] [--out docs/benchmarks]
 
-Batches of 5,000 rows as Arrow record batches unless it says dicts. Each measure is one run of `--seconds`, after one
-run that warms up: a JVM gets faster for minutes. On a machine with other work the absolute numbers say little.
+Batches of 5,000 rows as Arrow record batches unless it says dicts. Each measure of speed is `--rounds` runs of
+`--seconds` and what it takes to commit the rest; all measures take turns, after a round that warms up: a JVM gets
+faster for minutes. With the defaults it takes about ten minutes. On a machine with other work the absolute numbers say
+little.
 """
 
 from __future__ import annotations
@@ -14,8 +16,9 @@ import resource
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
@@ -23,7 +26,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from benchmarks.ingest_report import write_report
+from benchmarks.ingest_report import Run, write_report
 from dbt.adapters.streamspark import launch
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.read import read_interval
@@ -32,6 +35,8 @@ from dbt.adapters.streamspark.launch import LaunchOptions
 from dbt.adapters.streamspark.steps import on_step
 
 BATCH = 5_000
+MEGABYTE = 1024 * 1024
+HELD = 64 * MEGABYTE  # what a sender that is faster than the disk has in memory when it stops
 KINDS = ("bigint", "string", "double", "timestamp", "decimal(18,2)")
 
 
@@ -48,12 +53,17 @@ class Speed:
     def per_second(self) -> float:
         return self.rows / self.seconds
 
+    def __add__(self, other: Speed) -> Speed:
+        rows, seconds = self.rows + other.rows, self.seconds + other.seconds
+        return replace(self, rows=rows, seconds=seconds, commits=self.commits + other.commits)
+
 
 @dataclass(frozen=True)
 class Latency:
     """Seconds, at the median and the 99th percentile, over `rows` single rows."""
 
     name: str
+    lag: float
     rows: int
     p50: float
     p99: float
@@ -92,7 +102,7 @@ class Bench:
     def channels(self, count: int, columns: int, rows: Any = None, label: str = "") -> Speed:
         """One client, one sending thread, `count` channels in turn."""
         table, given = self.table(columns), batch(columns) if rows is None else rows
-        with StreamingIngestClient(self.spark, "bench", table) as client:
+        with StreamingIngestClient(self.spark, "bench", table, max_buffered_bytes=HELD) as client:
             opened = list(client.open_channels([f"c{n}" for n in range(count)]).values())
             before, sent, start = TableLog(self.spark, table).version, 0, time.monotonic()
             for channel in itertools.cycle(opened):
@@ -102,7 +112,10 @@ class Bench:
                     break
             client.wait_for_flush()
             seconds = time.monotonic() - start
-        return Speed(label or f"{count} channels, {columns} columns", *self._landed(table, sent, before, seconds))
+        return Speed(
+            label or f"{count} channel{'s' if count > 1 else ''}, {columns} columns",
+            *self._landed(table, sent, before, seconds),
+        )
 
     def appends(self, columns: int, every_second: bool) -> Speed:
         """An application that does one Spark append per batch, or that buffers what comes in a second at the rate
@@ -144,29 +157,59 @@ class Bench:
                     time.sleep(max(0.02, 4 * lag / count))
                 waiting.join()
         return [
-            _latency(f"append to commit, lag {lag:g} s", sent, committed),
-            _latency(f"append to seen in a stream, lag {lag:g} s", sent, seen),
+            _latency(f"append to commit, lag {lag:g} s", lag, sent, committed),
+            _latency(f"append to seen in a stream, lag {lag:g} s", lag, sent, seen),
         ]
 
     def memory(self, limit: int) -> dict[str, float]:
-        """A disk that takes two seconds for each commit: bytes of rows held at most, and what the process has grown."""
-        stop = on_step(lambda step: time.sleep(2) if step == "before_commit" else None)
+        """A disk that takes a second for each commit: bytes of rows held at most, and what the process has grown."""
+        stop = on_step(lambda step: time.sleep(1) if step == "before_commit" else None)
+        table, given = self.table(5), batch(5)
+        options = {"flush_bytes": limit // 4, "max_buffered_bytes": limit}
         try:
-            table, given = self.table(5), batch(5)
-            grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-            with StreamingIngestClient(
-                self.spark, "bench", table, flush_bytes=limit // 4, max_buffered_bytes=limit
-            ) as client:
+            with Resident() as grown, StreamingIngestClient(self.spark, "bench", table, **options) as client:
                 channel, _ = client.open_channel("c")
                 start = time.monotonic()
                 while time.monotonic() - start < self.seconds:
-                    channel.append_rows(given)
+                    channel.append_rows(_copy(given))
                 client.wait_for_flush()
                 held = client._memory.most_used
         finally:
             stop()
-        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - grown
-        return {"max_buffered_bytes": limit, "held at most": held, "process grew by": grown * 1024}
+        return {
+            "max_buffered_bytes": limit,
+            "flush_bytes": limit // 4,
+            "held at most": held,
+            "process grew by": grown(),
+        }
+
+
+class Resident:
+    """How many bytes the process takes at most within the block, above what it took before."""
+
+    def __enter__(self) -> Callable[[], int]:
+        self._before = self._most = _resident()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return lambda: self._most - self._before
+
+    def __exit__(self, *_: object) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._ended.wait(0.05):
+            self._most = max(self._most, _resident())
+
+
+def _copy(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """With memory of its own."""
+    return pa.ipc.read_record_batch(rows.serialize(), rows.schema)
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 class Watched:
@@ -195,42 +238,57 @@ class Watched:
             time.sleep(0.05)
 
 
-def _latency(name: str, sent: list[float], done: list[float]) -> Latency:
+def _latency(name: str, lag: float, sent: list[float], done: list[float]) -> Latency:
     waits = [end - start for start, end in zip(sent, done, strict=True)]
     cuts = quantiles(waits, n=100, method="inclusive")
-    return Latency(name, len(waits), cuts[49], cuts[98])
+    return Latency(name, lag, len(waits), cuts[49], cuts[98])
 
 
-def speeds(bench: Bench) -> Iterator[Callable[[], Speed]]:
+def speeds(bench: Bench) -> dict[str, Callable[[], Speed]]:
     rows = batch(5).to_pylist()
-    for columns in (5, 50):
-        for count in (1, 10, 100):
-            yield lambda count=count, columns=columns: bench.channels(count, columns)
-    yield lambda: bench.channels(1, 5, rows, "1 channel, 5 columns, dicts")
-    yield lambda: bench.appends(5, every_second=False)
-    yield lambda: bench.appends(5, every_second=True)
+    cells: dict[str, Callable[[], Speed]] = {
+        f"{columns} {count}": partial(bench.channels, count, columns) for columns in (5, 50) for count in (1, 10, 100)
+    }
+    return cells | {
+        "dicts": partial(bench.channels, 1, 5, rows, "1 channel, 5 columns, dicts"),
+        "append": partial(bench.appends, 5, every_second=False),
+        "buffered": partial(bench.appends, 5, every_second=True),
+    }
+
+
+def measured(bench: Bench, rounds: int, chosen: Sequence[str]) -> list[Speed]:
+    """Each round in the other direction, since who comes later has the faster JVM."""
+    cells = {name: cell for name, cell in speeds(bench).items() if not chosen or name in chosen}
+    found: dict[str, Speed] = {}
+    for number in range(rounds):
+        for name in sorted(cells, key=list(cells).index, reverse=bool(number % 2)):
+            speed = _said(cells[name]())
+            found[name] = found[name] + speed if name in found else speed
+    return [found[name] for name in cells]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=20)
+    parser.add_argument("--seconds", type=float, default=10)
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--lags", type=float, nargs="*", default=[1, 5, 30])
+    parser.add_argument("--only", nargs="*", default=[], help="measures of speed: '5 1', '50 100', dicts, append, …")
     parser.add_argument("--out", type=Path, default=Path("docs/benchmarks"))
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as root:
         spark = launch.start(LaunchOptions(Path(root), master="local[2]", driver_memory="4g"))
-        warm = Bench(spark, min(10, asked.seconds))
-        warm.channels(1, 5)
+        for count in (1, 100):
+            Bench(spark, min(8, asked.seconds)).channels(count, 5)
         bench = Bench(spark, asked.seconds)
-        measured = [_said(measure()) for measure in speeds(bench)]
-        held = bench.memory(20 * 1024 * 1024)
+        held = _said(bench.memory(20 * MEGABYTE))
+        found = measured(bench, asked.rounds, asked.only)
         waits = [_said(one) for lag in asked.lags for one in bench.latency(lag, 200)]
         launch.stop(spark)
-    write_report(asked.out / "ingest.md", asked.seconds, measured, waits, held)
+    write_report(asked.out, Run(asked.seconds, asked.rounds, found, waits, held))
 
 
 def _said(found: Any) -> Any:
-    print(found, flush=True)
+    print(found, getattr(found, "per_second", ""), flush=True)
     return found
 
 

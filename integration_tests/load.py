@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import date, timedelta
 from pathlib import Path
 
+import events
 import history
 import nycflights
 from pyspark.sql import SparkSession
@@ -39,7 +40,7 @@ def last_loaded(spark: SparkSession) -> date | None:
 
 
 def first_load(spark: SparkSession, day: date) -> None:
-    """Make the five tables as they stood at the close of `day`."""
+    """Make the five tables as they stood at the close of `day`, and the one that events are sent to."""
     spark.sql("create schema if not exists raw")
     tables = {
         "flights": history.flights_at(day),
@@ -53,7 +54,8 @@ def first_load(spark: SparkSession, day: date) -> None:
         [
             [f"create or replace table raw.{table} {WITH_VECTORS} as {_in_few_files(table, rows)}"]
             for table, rows in tables.items()
-        ],
+        ]
+        + [[f"create or replace table raw.flight_events ({events.COLUMNS}) using delta"]],
     )
 
 

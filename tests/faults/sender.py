@@ -11,6 +11,7 @@ import random
 import signal
 import sys
 import threading
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from pyspark.sql import SparkSession
 
 sys.path.insert(0, str(Path(__file__).parent))
 from consumer import die, start_spark
+from shared_catalog import shared_session
 
 from dbt.adapters.streamspark.ingest.channel import StreamingIngestChannel
 from dbt.adapters.streamspark.ingest.client import StreamingIngestClient
@@ -28,7 +30,8 @@ from dbt.adapters.streamspark.steps import on_step
 @dataclass(frozen=True)
 class Sending:
     """`at` is where to die when `flush` flushes are done: a step's name, `delay` (a seeded time later), `jvm` (the JVM
-    alone, at a seeded time), or `` (never). `writer` is a prefix of the channels' names."""
+    alone, at a seeded time), or `` (never). `catalog` is the port of a shared catalog, where the table is then
+    `landing.events`; who `creates` makes it there, and others wait for it."""
 
     root: str
     channels: tuple[str, ...]
@@ -36,6 +39,8 @@ class Sending:
     at: str = ""
     flush: int = 0
     seed: int = 0
+    catalog: int = 0
+    creates: bool = False
 
 
 def send(client: StreamingIngestClient, names: tuple[str, ...], rows: int, seed: int) -> None:
@@ -79,11 +84,25 @@ def kill_jvm(spark: SparkSession) -> None:
     os.kill(spark._sc._gateway.proc.pid, signal.SIGKILL)
 
 
-def main(sending: Sending) -> None:
+def landing_table(sending: Sending) -> tuple[SparkSession, str]:
+    """Spark, and the name of the table under which it is found there."""
     root = Path(sending.root)
-    spark = start_spark(root / "warehouse")
+    if not sending.catalog:
+        return start_spark(root / "warehouse"), f"delta.`{root / 'events'}`"
+    spark = shared_session(root / "warehouse", sending.catalog)
+    if sending.creates:
+        spark.sql("create schema landing")
+        spark.sql(f"create table landing.events using delta location '{root / 'events'}'")
+        (root / "ready").touch()
+    while not (root / "ready").exists():
+        time.sleep(0.1)
+    return spark, "landing.events"
+
+
+def main(sending: Sending) -> None:
+    spark, table = landing_table(sending)
     spark.sparkContext.setLogLevel("OFF")
-    client = StreamingIngestClient(spark, f"sender {os.getpid()}", f"delta.`{root / 'events'}`", max_client_lag=0.1)
+    client = StreamingIngestClient(spark, f"sender {os.getpid()}", table, max_client_lag=0.1)
     arm(sending, spark)
     try:
         with client:

@@ -13,7 +13,9 @@ import random
 import signal
 import subprocess
 import sys
-from dataclasses import asdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pytest
@@ -26,12 +28,14 @@ from dbt.adapters.streamspark.ingest.commit_channels import flush_of
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
 from sender import Sending, send  # noqa: E402
+from shared_catalog import derby_server  # noqa: E402
 
 SEED = int(os.environ.get("STREAMSPARK_SEED", "3"))
 EXAMPLES = int(os.environ.get("STREAMSPARK_EXAMPLES", "1"))
 WRITERS = int(os.environ.get("STREAMSPARK_WRITERS", "2"))
 CHANNELS = ("a", "b", "c")
 ROWS = 400
+SHORT_RUN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # a JVM that lives for seconds
 KINDS = ("before_commit", "after_commit", "delay", "jvm")
 
 
@@ -39,7 +43,7 @@ def start(sending: Sending, output: Path) -> subprocess.Popen[bytes]:
     with output.open("wb") as file:
         return subprocess.Popen(
             [sys.executable, str(HERE / "sender.py"), json.dumps(asdict(sending))],
-            env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
+            env={**os.environ, "PYTHONPATH": str(HERE.parents[1]), "JDK_JAVA_OPTIONS": SHORT_RUN},
             start_new_session=True,
             stdout=file,
             stderr=subprocess.STDOUT,
@@ -58,19 +62,48 @@ def landed(spark: SparkSession, table: str, channel: str) -> list[int]:
     return [row[0] for row in rows]
 
 
+@dataclass(frozen=True)
+class Killed:
+    """A sender that has ended, and what it said."""
+
+    folder: Path
+    flush: int
+    code: int
+    said: str
+
+
+@pytest.fixture(scope="module")
+def senders(
+    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[dict[tuple[str, int], Future[Killed]]]:
+    """(at, seed) -> the sender of each test that was asked for. Two run while others are looked at: half of a sender's
+    time goes to waiting."""
+    asked = [item.callspec.params for item in request.session.items if item.name.startswith("test_killed_sender")]
+    pool, started = ThreadPoolExecutor(2), {}
+    for at, seed in ((one["at"], one["seed"]) for one in asked):
+        folder = tmp_path_factory.mktemp(at)
+        make_table(spark.newSession(), folder)
+        started[at, seed] = pool.submit(run_sender, folder, at, seed)
+    yield started
+    pool.shutdown(cancel_futures=True)
+
+
+def run_sender(folder: Path, at: str, seed: int) -> Killed:
+    flush = random.Random(f"{at} {seed}").randrange(1, 4)
+    process = start(Sending(str(folder), CHANNELS, ROWS, at=at, flush=flush, seed=seed), folder / "output")
+    return Killed(folder, flush, process.wait(timeout=300), (folder / "output").read_text()[-2000:])
+
+
 @pytest.mark.parametrize("seed", range(SEED, SEED + EXAMPLES))
 @pytest.mark.parametrize("at", KINDS)
-def test_killed_sender(spark: SparkSession, tmp_path: Path, at: str, seed: int) -> None:
-    session = spark.newSession()
-    table = make_table(session, tmp_path)
-    flush = random.Random(f"{at} {seed}").randrange(1, 4)
-    process = start(Sending(str(tmp_path), CHANNELS, ROWS, at=at, flush=flush, seed=seed), tmp_path / "output")
-    code, said = process.wait(timeout=180), (tmp_path / "output").read_text()[-2000:]
-    assert code == (3 if at == "jvm" else -signal.SIGKILL), said
-    assert at != "jvm" or "WriterFailed" in said, said
+def test_killed_sender(spark: SparkSession, senders: dict[tuple[str, int], Future[Killed]], at: str, seed: int) -> None:
+    session, killed = spark.newSession(), senders[at, seed].result()
+    table = f"delta.`{killed.folder / 'events'}`"
+    assert killed.code == (3 if at == "jvm" else -signal.SIGKILL), killed.said
+    assert at != "jvm" or "WriterFailed" in killed.said, killed.said
     check_tokens(session, table)
     if at in ("before_commit", "after_commit"):
-        assert flushes(session, table) == flush + (at == "after_commit")
+        assert flushes(session, table) == killed.flush + (at == "after_commit")
     with StreamingIngestClient(session, "heir", table) as client:
         send(client, CHANNELS, ROWS, seed)
     for channel in CHANNELS:
@@ -91,11 +124,25 @@ def flushes(session: SparkSession, table: str) -> int:
 
 
 def test_processes_write_one_table(spark: SparkSession, tmp_path: Path) -> None:
+    """Each with a Spark of its own, which finds the table in a catalog that they share."""
     session = spark.newSession()
     table = make_table(session, tmp_path)
     names = [(f"w{number}x", f"w{number}y") for number in range(WRITERS)]
-    sendings = [Sending(str(tmp_path), pair, rows=80, seed=number) for number, pair in enumerate(names)]
-    outputs = [tmp_path / f"output{number}" for number in range(WRITERS)]
+    with derby_server(session, tmp_path) as port:
+        run_all(
+            [
+                Sending(str(tmp_path), pair, rows=80, seed=number, catalog=port, creates=number == 0)
+                for number, pair in enumerate(names)
+            ],
+            tmp_path,
+        )
+    for channel in (name for pair in names for name in pair):
+        assert landed(session, table, channel) == list(range(1, 81))
+
+
+def run_all(sendings: Sequence[Sending], folder: Path) -> None:
+    """All at once, to their ends."""
+    outputs = [folder / f"output{number}" for number in range(len(sendings))]
     processes = [start(sending, output) for sending, output in zip(sendings, outputs, strict=True)]
     try:
         for process, output in zip(processes, outputs, strict=True):
@@ -104,5 +151,3 @@ def test_processes_write_one_table(spark: SparkSession, tmp_path: Path) -> None:
         for process in processes:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
-    for channel in (name for pair in names for name in pair):
-        assert landed(session, table, channel) == list(range(1, 81))

@@ -21,7 +21,7 @@ def demo(monkeypatch: pytest.MonkeyPatch) -> Any:
     import load
 
     yield load
-    for name in ("load", "history", "nycflights"):
+    for name in ("load", "events", "history", "nycflights"):
         sys.modules.pop(name, None)
 
 

@@ -10,7 +10,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.changes.read import read_interval
+from dbt.adapters.streamspark.ingest.channel import StreamingIngestChannel
+from dbt.adapters.streamspark.ingest.client import StreamingIngestClient
 from dbt.adapters.streamspark.ingest.ingest_error import StreamingIngestError
+from dbt.adapters.streamspark.steps import on_step
 from tests.consuming import clean_log, newest, rows
 from tests.spark.ingest.conftest import Clients
 
@@ -75,8 +79,6 @@ def test_opening_elsewhere_fences(session: SparkSession, table: str, make_client
 
 def test_fenced_between_reading_and_committing(session: SparkSession, table: str, make_client: Clients) -> None:
     """The other client's commit comes after the flush has looked: Delta finds the conflict. Other channels go on."""
-    from dbt.adapters.streamspark.steps import on_step
-
     client, other = make_client("first"), make_client("second")
     channels = client.open_channels(["a", "b"])
     channels["a"].append_rows(some(1), end_offset_token="1")
@@ -98,6 +100,29 @@ def test_fenced_between_reading_and_committing(session: SparkSession, table: str
     with pytest.raises(StreamingIngestError, match="was opened again, by client second"):
         channels["a"].append_rows(some(3))
     assert ids(session, table) == [2]
+
+
+def test_closed_while_written_and_opened_elsewhere(session: SparkSession, table: str, make_client: Clients) -> None:
+    """A flush has the rows of a channel that its client no longer knows: whoever opened it since is not overwritten."""
+    client, other = make_client("first"), make_client("second")
+    channels = client.open_channels(["a", "b"])
+    channels["a"].append_rows(some(1), end_offset_token="1")
+    channels["b"].append_rows(some(2), end_offset_token="2")
+    opened: list[StreamingIngestChannel] = []
+
+    def race(step: str) -> None:
+        if step == "before_flush" and not channels["a"].is_closed():
+            channels["a"].close(wait_for_flush=False)
+            opened.append(other.open_channel("a")[0])
+
+    stop = on_step(race)
+    try:
+        channels["b"].wait_for_flush(60)
+    finally:
+        stop()
+    assert ids(session, table) == [2]
+    send(opened[0], 5)
+    assert ids(session, table) == [2, 5]
 
 
 def test_reopening_in_one_client_discards_what_waits(session: SparkSession, table: str, make_client: Clients) -> None:
@@ -274,20 +299,40 @@ def test_order_is_kept_within_a_channel(session: SparkSession, tmp_path: Any, ma
         assert [row[0] for row in found] == list(range(80))
 
 
-def test_optimize_leaves_streams_unmoved(session: SparkSession, table: str, make_client: Clients) -> None:
-    from dbt.adapters.streamspark.changes.read import read_interval
-
+def test_joining_small_files_leaves_streams_unmoved(session: SparkSession, table: str) -> None:
+    """By OPTIMIZE, and by Delta itself after a flush, whose settings are those of the application's session."""
     session.sql(f"alter table {table} set tblproperties ('delta.enableRowTracking' = 'true')")
-    channel, _ = make_client().open_channel("a")
-    for number in range(3):
+    session.conf.set("spark.databricks.delta.autoCompact.minNumFiles", "3")
+    with StreamingIngestClient(session, "client", table, max_client_lag=600) as client:
+        channel, _ = client.open_channel("a")
+        send(channel, 0, 1, 2)
+        start = newest(session, table)
+        session.sql(f"optimize {table}")
+        send(channel, 3)
+        assert joined_and_read(session, table, start) == [3]
+        session.sql(f"alter table {table} set tblproperties ('delta.autoOptimize.autoCompact' = 'true')")
+        start = newest(session, table)
+        send(channel, 4, 5, 6)
+        assert joined_and_read(session, table, start) == [4, 5, 6]
+
+
+def send(channel: StreamingIngestChannel, *numbers: int) -> None:
+    """A flush for each row."""
+    for number in numbers:
         channel.append_rows(some(number), end_offset_token=str(number))
         channel.wait_for_flush(60)
+
+
+def joined_and_read(session: SparkSession, table: str, start: int) -> list[int]:
+    """The ids that streams of both modes give since `start`, of a table whose files were joined meanwhile."""
     log = TableLog(session, table)
-    start = log.version
-    session.sql(f"optimize {table}")
-    channel.append_rows(some(3), end_offset_token="3")
-    channel.wait_for_flush(60)
-    log.refresh()
-    assert log.version > start + 1 and len(log.all_files(start + 1)) == 1
-    changes = read_interval(session, log, start, log.version).dataframe.collect()
-    assert [(row["id"], row["_change_type"]) for row in changes] == [(3, "insert")]
+    assert "OPTIMIZE" in [log.commit(version).operation for version in range(start + 1, log.version + 1)]
+    found = {mode: changes_since(session, log, start, mode) for mode in ("standard", "append_only")}
+    assert found["standard"] == found["append_only"]
+    return found["standard"]
+
+
+def changes_since(session: SparkSession, log: TableLog, start: int, mode: str) -> list[int]:
+    rows = read_interval(session, log, start, log.version, mode=mode).dataframe.collect()
+    assert {row["_change_type"] for row in rows} == {"insert"}
+    return sorted(row["id"] for row in rows)

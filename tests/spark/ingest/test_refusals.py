@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.ingest.client import StreamingIngestClient
 from dbt.adapters.streamspark.ingest.ingest_error import StreamingIngestError
 from dbt.adapters.streamspark.steps import on_step
-from tests.consuming import rows
+from tests.consuming import newest, rows
 from tests.spark.ingest.conftest import Clients
 
 BAD = [{"id": 1, "v": "a"}, {"id": "x"}, {"id": 2, "z": 0}, {"id": 3}]
@@ -100,6 +103,15 @@ def test_arguments(table: str, make_client: Clients) -> None:
         make_client(max_client_lag=601)
 
 
+def test_texts_that_are_too_long(session: SparkSession, tmp_path: Path, make_client: Clients) -> None:
+    short = f"delta.`{tmp_path}/short`"
+    session.sql(f"create table {short} (v varchar(3)) using delta")
+    channel, _ = make_client(table=short).open_channel("a")
+    with pytest.raises(StreamingIngestError, match="column v: 4 characters, and the column holds 3") as raised:
+        channel.append_row({"v": "abcd"})
+    assert raised.value.error_code == "InvalidRow"
+
+
 def test_use_after_close(session: SparkSession, table: str, make_client: Clients) -> None:
     client = make_client()
     with client, client.open_channel("a")[0] as channel:
@@ -169,21 +181,27 @@ def test_a_failed_writer_is_seen_by_the_next_call(session: SparkSession, table: 
 
 
 def test_a_slow_disk_blocks_within_the_bound(session: SparkSession, table: str, make_client: Clients) -> None:
-    gate = threading.Event()
-    stop = on_step(lambda step: gate.wait(60) if step == "before_commit" and armed else None)
-    armed: list[bool] = []
-    client = make_client(flush_bytes=5_000, max_buffered_bytes=10_000, max_client_lag=0.1)
+    """The bound is one of Arrow's own memory, too: what waits, and once more a flush that is written."""
+    gate, armed, bound, flush = threading.Event(), [], 10_000_000, 2_500_000
+    used: list[int] = []
+
+    def wait(step: str) -> None:
+        if step == "before_commit" and armed:
+            gate.wait(60)
+            time.sleep(0.3)
+            used.append(pa.total_allocated_bytes())
+
+    stop = on_step(wait)
+    client = make_client(flush_bytes=flush, max_buffered_bytes=bound, max_client_lag=0.1)
+    batch = pa.record_batch({"id": pa.array(range(1000)), "v": pa.array(["x" * 992] * 1000)})
     try:
         channel, _ = client.open_channel("a")
         armed.append(True)
-        sender = threading.Thread(
-            target=lambda: [
-                channel.append_rows([{"id": n, "v": "x" * 100}] * 10, end_offset_token=str(n)) for n in range(30)
-            ]
-        )
+        before = pa.total_allocated_bytes()
+        sender = threading.Thread(target=lambda: [channel.append_rows(copied(batch)) for _ in range(30)])
         sender.start()
-        sender.join(2)
-        assert sender.is_alive() and client._memory.used <= 10_000
+        sender.join(3)
+        assert sender.is_alive() and bound / 2 < client._memory.used <= bound
         gate.set()
         sender.join(60)
         assert not sender.is_alive()
@@ -191,8 +209,19 @@ def test_a_slow_disk_blocks_within_the_bound(session: SparkSession, table: str, 
         gate.set()
         stop()
     client.close()
-    assert client._memory.most_used <= 10_000 and client._memory.used == 0
-    assert len(rows(session, table)) == 300
+    assert client._memory.most_used <= bound and client._memory.used == 0
+    assert len(used) > 10 and max(used) - before <= bound + flush
+    assert session.table(table).count() == 30_000
+    written = [flush_rows(TableLog(session, table), version) for version in range(2, newest(session, table) + 1)]
+    assert max(written) <= flush / 1000
+
+
+def copied(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return pa.ipc.read_record_batch(batch.serialize(), batch.schema)
+
+
+def flush_rows(log: TableLog, version: int) -> int:
+    return int(log.commit(version).info.get("operationMetrics", {}).get("numOutputRows", 0))
 
 
 def test_a_full_memory_raises_where_that_is_asked_for(table: str, make_client: Clients) -> None:

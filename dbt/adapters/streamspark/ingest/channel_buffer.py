@@ -5,24 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-import pyarrow as pa
-
 from dbt.adapters.streamspark.ingest.channel_state import ChannelState
 from dbt.adapters.streamspark.ingest.checked_rows import CheckedRows
 from dbt.adapters.streamspark.ingest.ingest_error import StreamingIngestError
+from dbt.adapters.streamspark.ingest.waiting_rows import WaitingRows, joined
 
-
-@dataclass(frozen=True)
-class Waiting:
-    """The rows of one call with the token of the last; `since` is when they came (seconds since 1970)."""
-
-    rows: pa.RecordBatch
-    token: str | None
-    since: float
-
-    @property
-    def size(self) -> int:
-        return int(self.rows.nbytes)
+SMALL_ROWS, SMALL_CALLS = 100, 50  # that many calls of fewer rows become one batch
 
 
 @dataclass
@@ -31,11 +19,12 @@ class ChannelBuffer:
     Everything is read and written under the writer's lock."""
 
     state: ChannelState
-    waiting: list[Waiting] = field(default_factory=list)
+    waiting: list[WaitingRows] = field(default_factory=list)
     waiting_bytes: int = 0
+    small_calls: int = 0
     failure: StreamingIngestError | None = None
     closed: bool = False
-    commits: int = 0
+    calls: int = 0
     latency_sum: float = 0.0
 
     @property
@@ -44,7 +33,7 @@ class ChannelBuffer:
 
     @property
     def latency(self) -> float | None:
-        return self.latency_sum / self.commits if self.commits else None
+        return self.latency_sum / self.calls if self.calls else None
 
     def check(self) -> None:
         """Raises StreamingIngestError where the channel takes no more rows."""
@@ -67,19 +56,30 @@ class ChannelBuffer:
             counted = replace(counted, last_error_message=last, last_error_token=token, last_error_on=now)
         self.state = counted
 
-    def add(self, rows: Waiting) -> None:
+    def add(self, rows: WaitingRows) -> int:
+        """Gives the bytes that are free again: a batch of its own for each row would take a hundred times the row's."""
         self.waiting.append(rows)
         self.waiting_bytes += rows.size
+        self.small_calls = self.small_calls + 1 if rows.rows.num_rows < SMALL_ROWS else 0
+        return self._join_small() if self.small_calls == SMALL_CALLS else 0
 
-    def take(self) -> list[Waiting]:
-        taken, self.waiting, self.waiting_bytes = self.waiting, [], 0
+    def _join_small(self) -> int:
+        parts = self.waiting[-SMALL_CALLS:]
+        self.waiting[-SMALL_CALLS:] = [joined(parts)]
+        self.small_calls = 0
+        saved = sum(part.size for part in parts) - self.waiting[-1].size
+        self.waiting_bytes -= saved
+        return saved
+
+    def take(self) -> list[WaitingRows]:
+        taken, self.waiting, self.waiting_bytes, self.small_calls = self.waiting, [], 0, 0
         return taken
 
     def let_go(self) -> int:
         """Forgets the rows that wait, and gives their bytes."""
         return sum(one.size for one in self.take())
 
-    def with_rows(self, taken: Sequence[Waiting], now: float, seen: int) -> ChannelState:
+    def with_rows(self, taken: Sequence[WaitingRows], now: float, seen: int) -> ChannelState:
         """The state that a commit of these rows brings about."""
         tokens = [one.token for one in taken if one.token is not None]
         return replace(
@@ -91,7 +91,7 @@ class ChannelBuffer:
             seen=seen,
         )
 
-    def committed(self, state: ChannelState, taken: Sequence[Waiting], now: float) -> None:
+    def committed(self, state: ChannelState, taken: Sequence[WaitingRows], now: float) -> None:
         """Counts that went on in the meantime stay."""
         self.state = replace(
             self.state,
@@ -101,5 +101,6 @@ class ChannelBuffer:
             active_on=state.active_on,
             seen=state.seen,
         )
-        self.commits += len(taken)
-        self.latency_sum += sum(now - one.since for one in taken)
+        waits = [now - time for one in taken for time in one.times]
+        self.calls += len(waits)
+        self.latency_sum += sum(waits)

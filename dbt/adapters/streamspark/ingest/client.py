@@ -16,6 +16,7 @@ from dbt.adapters.streamspark.ingest.ingest_error import StreamingIngestError
 from dbt.adapters.streamspark.ingest.ingest_options import IngestOptions
 from dbt.adapters.streamspark.ingest.landing_table import landing_table
 from dbt.adapters.streamspark.ingest.memory_bound import MemoryBound
+from dbt.adapters.streamspark.ingest.rows_frame import writing_session
 from dbt.adapters.streamspark.ingest.table_channels import Clock, TableChannels
 
 
@@ -178,7 +179,8 @@ class StreamingIngestClient:
                 _closed(*known)
                 known = None
             if known is None:
-                channels = TableChannels(landing_table(self._spark, name), self.client_name, self._memory, self._clock)
+                landing = landing_table(writing_session(self._spark), name)
+                channels = TableChannels(landing, self.client_name, self._memory, self._clock)
                 known = self._tables[name] = (channels, FlushThread(channels, self.options, self._clock))
             return known
 
@@ -186,6 +188,7 @@ class StreamingIngestClient:
 def _closed(channels: TableChannels, thread: FlushThread) -> list[StreamingIngestError]:
     """Ends both, and gives what channels have failed with."""
     thread.stop()
+    channels.end()
     buffers = dict(channels.buffers)
     for name, buffer in buffers.items():
         channels.close(name, buffer)

@@ -20,6 +20,10 @@ class MemoryBound:
         self.used = 0
         self.most_used = 0
 
+    @property
+    def flush_bytes(self) -> int:
+        return self._options.flush_bytes
+
     def take(self, size: int, check: Callable[[], None], hurry: Callable[[], None]) -> None:
         """Waits for room where the options say so. `check` raises what ends the waiting, such as a failed writer;
         `hurry` asks for a flush that makes room.

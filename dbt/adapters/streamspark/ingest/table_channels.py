@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Sequence
 from uuid import uuid4
 
-import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
-from pyspark.sql.types import StructField, StructType
 
-from dbt.adapters.streamspark.ingest.channel_buffer import ChannelBuffer, Waiting
+from dbt.adapters.streamspark.ingest.channel_buffer import ChannelBuffer
 from dbt.adapters.streamspark.ingest.channel_fence import AGAIN, ChannelFence
 from dbt.adapters.streamspark.ingest.channel_state import ChannelState
 from dbt.adapters.streamspark.ingest.checked_rows import CheckedRows
 from dbt.adapters.streamspark.ingest.commit_channels import commit_channels, flush_of
+from dbt.adapters.streamspark.ingest.flush_portions import Taken, flush_portions
 from dbt.adapters.streamspark.ingest.ingest_error import StreamingIngestError
 from dbt.adapters.streamspark.ingest.landing_table import LandingTable, keep_channels
 from dbt.adapters.streamspark.ingest.memory_bound import MemoryBound
+from dbt.adapters.streamspark.ingest.rows_frame import rows_frame
+from dbt.adapters.streamspark.ingest.state_ahead import StateAhead
 from dbt.adapters.streamspark.ingest.stored_channels import standing_channel, stored_channels
+from dbt.adapters.streamspark.ingest.waiting_rows import WaitingRows
 from dbt.adapters.streamspark.ingest.writer_failure import reported, writer_failure
 from dbt.adapters.streamspark.spark_errors import is_conflict
 from dbt.adapters.streamspark.steps import step
 
 TRIES = 20  # another client that opens one of the channels just then costs a try, and so does one that drops it
 Clock = Callable[[], float]
-Taken = Sequence[tuple[ChannelBuffer, list[Waiting]]]
 Change = tuple[dict[str, ChannelState], list[str]]
 
 
@@ -41,6 +43,7 @@ class TableChannels:
         self._client, self._memory, self._clock = client, memory, clock
         self._fence = ChannelFence(landing)
         self._commits = threading.Lock()
+        self._ahead = StateAhead()
 
     def open(self, names: Collection[str], token: str | None = None) -> dict[str, ChannelBuffer]:
         """Opens channels in one commit, which fences whoever had them open. `token` takes the stored one's place.
@@ -89,7 +92,7 @@ class TableChannels:
 
     def append(self, buffer: ChannelBuffer, checked: CheckedRows, token: str | None, hurry: Callable[[], None]) -> None:
         """Rows for the next flush. Waits for memory or raises where there is none; `hurry` asks for a flush."""
-        rows = Waiting(checked.good, token, self._clock())
+        rows = WaitingRows(checked.good, token, (self._clock(),))
         self._memory.take(rows.size, buffer.check, hurry)
         with self.changed:
             try:
@@ -98,7 +101,7 @@ class TableChannels:
                 self._memory.give_back(rows.size)
                 raise
             buffer.count(checked, token, rows.since)
-            buffer.add(rows)
+            self._memory.give_back(buffer.add(rows))
 
     def skip(self, buffer: ChannelBuffer, checked: CheckedRows, token: str | None) -> None:
         """Counts rows that are not taken."""
@@ -123,18 +126,30 @@ class TableChannels:
                 del self.buffers[name]
             self.changed.notify_all()
 
+    def end(self) -> None:
+        """Takes part in nothing more."""
+        self._ahead.end()
+
     def flush(self) -> None:
         """Commits what waits. An error is that of every channel then, and seen by its next call."""
         with self._commits:
-            with self.changed:
-                taken = [(buffer, buffer.take()) for buffer in self.buffers.values() if buffer.waiting]
+            portions = self._take()
+            held = sum(map(_bytes_of, portions))
             try:
-                if taken:
-                    self._commit(taken)
+                while portions:
+                    size = _bytes_of(portions[0])
+                    self._commit(portions.popleft())  # and nothing else holds the rows, whose memory is free then
+                    held -= size
+                    self._memory.give_back(size)
             except Exception as error:  # whatever it is, it must reach the application
                 self._fail_all(error)
             finally:
-                self._memory.give_back(sum(one.size for _, rows in taken for one in rows))
+                self._memory.give_back(held)
+
+    def _take(self) -> deque[Taken]:
+        with self.changed:
+            waiting = [(buffer, buffer.take()) for buffer in self.buffers.values() if buffer.waiting]
+        return deque(flush_portions(waiting, self._memory.flush_bytes))
 
     # what stands in a commit of channels that are opened
 
@@ -173,7 +188,7 @@ class TableChannels:
     def _commit(self, taken: Taken) -> None:
         flush = uuid4().hex
         for _ in range(TRIES):
-            self._look()
+            self._look(buffer for buffer, _ in taken)
             live = [(buffer, rows) for buffer, rows in taken if buffer.failure is None]
             if not live:
                 return
@@ -187,7 +202,7 @@ class TableChannels:
         """False where another commit was first."""
         rows = [one.rows for _, waiting in taken for one in waiting if one.rows.num_rows]
         log = self.landing.log
-        frame = log.spark.createDataFrame(pa.Table.from_batches(rows), _nullable(self.landing.schema)) if rows else None
+        frame = rows_frame(log.spark, self.landing.schema, rows) if rows else None
         before = log.version
         try:
             commit_channels(log, states, frame, flush=flush)
@@ -209,13 +224,15 @@ class TableChannels:
                 buffer.committed(state, rows, now)
             self.changed.notify_all()
         step("after_flush")
+        self._ahead.read(self.landing.log)
 
     # failures
 
-    def _look(self) -> None:
+    def _look(self, written: Iterable[ChannelBuffer] = ()) -> None:
+        """`written` are channels of a flush: one that was closed meanwhile can be opened elsewhere, too."""
         with self.changed:
-            buffers = list(self.buffers.values())
-        self._fence.look(buffers, self._fail)
+            buffers = {id(buffer): buffer for buffer in (*self.buffers.values(), *written)}
+        self._fence.look(buffers.values(), self._fail)
 
     def _forget(self, name: str, why: str) -> None:
         old = self.buffers.pop(name, None)
@@ -242,6 +259,5 @@ class TableChannels:
         )
 
 
-def _nullable(schema: StructType) -> StructType:
-    """What was checked already needs no check by Spark, which would refuse nullable Arrow columns."""
-    return StructType([StructField(field.name, field.dataType) for field in schema.fields])
+def _bytes_of(taken: Taken) -> int:
+    return sum(one.size for _, rows in taken for one in rows)
