@@ -31,6 +31,7 @@ from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.differential import DifferentialConfig, DifferentialModel, DifferentialPlan
 from dbt.adapters.streamspark.consume.keep_alive import keep_alive
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner, Stream
+from dbt.adapters.streamspark.consume.predicate import predicate
 from dbt.adapters.streamspark.consume.scd_config import ScdConfig
 from dbt.adapters.streamspark.errors import ConsumptionRefused
 from dbt.adapters.streamspark.literals import literal
@@ -48,7 +49,7 @@ from dbt.adapters.streamspark.streams.consumers import consumer_name, consumes
 from dbt.adapters.streamspark.streams.definition import from_properties
 from dbt.adapters.streamspark.streams.lifecycle import StreamModel
 from dbt.adapters.streamspark.streams.retention import FILE_RETENTION, LOG_RETENTION
-from dbt.adapters.streamspark.streams.scd_config import parse_scd_config
+from dbt.adapters.streamspark.streams.scd_config import PREDICATES, parse_scd_config
 from dbt.adapters.streamspark.streams.stream_change import StreamChange
 
 # what --empty and --sample make of a ref: a stream reads nothing when it is made, so it is made as always
@@ -328,8 +329,16 @@ class StreamMethods(metaclass=AdapterMeta):
     def apply_changes(self, model: Mapping[str, Any], source: str) -> Applied:
         """The SQL of apply_changes over the model's rows in the relation `source`."""
         with self._errors(model["unique_id"]):
-            config = ScdConfig(**parse_scd_config(model["config"], model["unique_id"]))
+            given = parse_scd_config(model["config"], model["unique_id"])
+            predicates = {key: self.predicate(given[key], key) for key in PREDICATES if key in given}
+            config = ScdConfig(**{**given, **predicates})
             return changes_applied(model["unique_id"], source, tuple(self.columns_of(source)), config)
+
+    @available.parse(lambda *args, **kwargs: "")
+    def predicate(self, text: Any, key: str) -> str:
+        """A predicate of the config `key` as SQL that stays one wherever it is put."""
+        with self._errors(f"{key} = {text!r}"):
+            return predicate(self.spark(), str(text), key)
 
     def valid_incremental_strategies(self) -> list[str]:
         """dbt appends to the list that it gets."""

@@ -25,6 +25,7 @@ from dbt.adapters.streamspark.consume.key_range import key_range
 from dbt.adapters.streamspark.consume.pins import Pins
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.errors import Fenced, MissingSource, OffsetUnknown
+from dbt.adapters.streamspark.literals import in_comment
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 from dbt.adapters.streamspark.streams.interval_read import OpenStream, Reading
 from dbt.adapters.streamspark.streams.opened import open_stream
@@ -212,7 +213,7 @@ def _relation(stream: Stream, start: Frontier | None, end: Frontier, reading: Re
     are, as a predicate on the target `t`."""
     name = view_name(stream, start, end) + _before(reading, start)
     note = f"stream {stream.name}: {interval_text(start, end)} of {end.timestamp:%Y-%m-%d %H:%M:%S} UTC"
-    note = note.replace("*/", "* /")
+    note = in_comment(note)
     rows, within = _rows(stream, reading), ""
     if stream.keys is not None and start is not None:
         kept = keep(rows)

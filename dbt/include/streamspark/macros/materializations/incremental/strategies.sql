@@ -43,9 +43,8 @@
 
 {#- The rows that the predicate selects are replaced by the model's rows, which must satisfy it too. -#}
 {% macro get_incremental_replace_where_sql(arg_dict) -%}
-  {%- set predicate = config.get('replace_where') -%}
   insert into {{ arg_dict.target_relation }} by name
-  replace where {{ predicate if predicate is string else predicate | join(' and ') }}
+  replace where {{ whole_predicates(config.get('replace_where'), 'replace_where') | join(' and ') }}
   select {{ column_list(arg_dict.dest_columns) }} from {{ arg_dict.temp_relation }}
 {%- endmacro %}
 
