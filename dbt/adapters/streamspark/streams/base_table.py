@@ -1,4 +1,5 @@
-"""What a table gets so that a stream can be on it: row ids, and time to be read. By one ALTER TABLE, or none."""
+"""What a table gets so that a stream can be on it: row ids, and time to be read. By one ALTER TABLE, or none. The time
+is taken back when no stream needs it any more."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from dbt.adapters.streamspark.literals import literal
 from dbt.adapters.streamspark.spark_errors import denial, is_conflict
 from dbt.adapters.streamspark.streams.config import StreamConfig
 from dbt.adapters.streamspark.streams.names import table_sql
-from dbt.adapters.streamspark.streams.retention import retention_to_set
+from dbt.adapters.streamspark.streams.retention import retention_to_restore, retention_to_set
 from dbt.adapters.streamspark.streams.tracking import tracking_to_set
 
 TRIES = 5
@@ -31,6 +32,18 @@ def prepare(log: TableLog, config: StreamConfig, stream: str) -> None:
             if not wanted or _set(log, wanted, stream, last=attempt == TRIES):
                 break
     log.refresh()
+
+
+def release(log: TableLog) -> bool:
+    """Let the table keep what it kept before `prepare`; whether that was something else. Row tracking stays. Raises
+    what Spark raises where the table may not be altered."""
+    properties = retention_to_restore(log)
+    put = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in properties.items() if value is not None)
+    taken = ", ".join(literal(key) for key, value in properties.items() if value is None)
+    for change in (f"set tblproperties ({put})" if put else "", f"unset tblproperties ({taken})" if taken else ""):
+        if change:
+            log.spark.sql(f"alter table {table_sql(log.name)} {change}")
+    return bool(properties)
 
 
 def _to_set(log: TableLog, config: StreamConfig, stream: str) -> dict[str, str]:

@@ -9,7 +9,7 @@ from dbt.adapters.streamspark.errors import BrokenSource, InvalidStreamConfig
 from dbt.adapters.streamspark.streams.definition import StreamDefinition, from_properties
 from dbt.adapters.streamspark.streams.names import table_sql
 
-MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
+MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "REQUIRES_SINGLE_PART_NAMESPACE")
 
 
 def properties(spark: SparkSession, name: str) -> dict[str, str] | None:

@@ -52,7 +52,12 @@
 {#- The target is kept equal to what the change rows describe: see consume/changes_applied.py. -#}
 {% macro get_incremental_apply_changes_sql(arg_dict) -%}
   {%- set changes = adapter.apply_changes(model, arg_dict.temp_relation.render()) -%}
-  {{ changes.merge(arg_dict.target_relation.render(), adapter.columns_of(arg_dict.target_relation.render())) }}
+  {%- set columns = adapter.columns_of(arg_dict.target_relation.render()) -%}
+  {%- if adapter.started_over(model) == 'rebase' -%}
+    {{ changes.rebase(arg_dict.target_relation.render(), columns) }}
+  {%- else -%}
+    {{ changes.merge(arg_dict.target_relation.render(), columns) }}
+  {%- endif -%}
 {%- endmacro %}
 
 

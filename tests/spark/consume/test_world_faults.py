@@ -1,0 +1,270 @@
+"""Faults of the world: each is a clear error or a right result, with nothing half-done and no offset moved. The others of
+docs/reference/faults.md are tested where that page says."""
+
+from __future__ import annotations
+
+import os
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.consume.commit import commit
+from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
+from dbt.adapters.streamspark.consume.planner import Consumer, Planner, Stream
+from dbt.adapters.streamspark.consume.target import open_target
+from dbt.adapters.streamspark.errors import BrokenSource, InvalidStreamConfig, StaleSource, StreamsparkError
+from dbt.adapters.streamspark.literals import literal
+from dbt.adapters.streamspark.streams.catalog import find_stream
+from dbt.adapters.streamspark.streams.config import StreamConfig
+from dbt.adapters.streamspark.streams.lifecycle import StreamModel
+from tests.consuming import make_source, rows
+
+CONSUMER = "streamspark/model.t.faulty"
+READ = "select id, v from {} where _change_type = 'insert'"
+
+
+@dataclass
+class World:
+    """A source with rows 1 and 2, a stream on it that shows them, and a consumer that has consumed them."""
+
+    spark: SparkSession
+    name: str
+    consumer: str = CONSUMER
+    source: str = field(init=False)
+    target: str = field(init=False)
+    stream: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.source, self.target, self.stream = (
+            f"default.{self.name}_{part}" for part in ("source", "target", "stream")
+        )
+
+    def make(self) -> World:
+        make_source(self.spark, self.source)
+        self.make_stream()
+        self.consume()
+        return self
+
+    def make_stream(self) -> None:
+        config = StreamConfig(show_initial_rows=True, max_data_extension_days=0)
+        change = StreamModel(self.spark, self.stream, f"select * from {self.source}", config).decide(None, False)
+        pairs = ", ".join(f"{literal(key)} = {literal(value)}" for key, value in change.properties.items())
+        self.spark.sql(f"create or replace view {self.stream} tblproperties ({pairs}) as {change.sql}")
+
+    def consume(self, columns: str = "id, v") -> None:
+        """A run: append what came, or make the target. Nothing, where there is nothing."""
+        planner, there = Planner(), self.spark.catalog.tableExists(self.target)
+        consumer = Consumer(self.consumer, self.target, uuid4().hex, is_table=there)
+        sql = planner.read(self.spark, consumer, Stream(self.stream, find_stream(self.spark, self.stream)))
+        plan = planner.plan(consumer.name, consumer.invocation)
+        assert plan is not None
+        verb = f"insert into {self.target}" if there else f"create table {self.target} using delta as"
+        if not plan.consumption.is_empty:
+            text = f"{verb} {READ.replace('id, v', columns).format(sql)}"
+            commit(self.spark, plan.consumption, [text], lambda: planner.plan_again(self.spark, plan).consumption)
+
+    def add(self, *ids: int) -> None:
+        for number in ids:
+            self.spark.sql(f"insert into {self.source} values ({number}, 'r{number}')")
+
+    def cursor(self) -> Cursor:
+        return resolve_cursor(open_target(self.spark, self.target), self.consumer)
+
+    def ids(self) -> list[int]:
+        return [row[0] for row in rows(self.spark, self.target)]
+
+    def path(self, table: str, *parts: str) -> Path:
+        return Path(TableLog(self.spark, table).path.removeprefix("file:")).joinpath(*parts)
+
+    def commit_file(self, table: str, version: int, kind: str = "json") -> Path:
+        return self.path(table, "_delta_log", f"{version:020d}.{kind}")
+
+    def forget(self) -> None:
+        """Delta and Spark look at the files again."""
+        self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()  # type: ignore[union-attr]
+        self.spark.catalog.refreshTable(self.source)
+
+    @contextmanager
+    def nothing_moves(self) -> Iterator[None]:
+        """What fails inside leaves rows, offset and files as they were, and after it consuming is right."""
+        before = (self.cursor(), self.ids())
+        yield
+        assert (self.cursor(), self.ids()) == before
+
+
+@pytest.fixture
+def world(spark: SparkSession) -> Iterator[World]:
+    made = World(spark.newSession(), f"faulty_{uuid4().hex[:8]}").make()
+    yield made
+    made.spark.sql(f"drop view if exists {made.stream}")
+    for table in (made.source, made.target):
+        made.spark.sql(f"drop table if exists {table}")
+
+
+@contextmanager
+def files_of_at_most(spark: SparkSession, size: int) -> Iterator[None]:
+    """The kernel refuses whatever Spark's process writes beyond `size` bytes of a file, as a full disk does."""
+    pid = int(spark._jvm.java.lang.ProcessHandle.current().pid())  # type: ignore[union-attr]
+    before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(pid, resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+
+
+def test_a_disk_that_is_full(world: World) -> None:
+    world.spark.sql(f"insert into {world.source} select id, sha2(uuid(), 512) from range(3, 3003)")
+    files = world.commit_file(world.target, 1)
+    with world.nothing_moves():
+        with (
+            files_of_at_most(world.spark, 100_000),
+            pytest.raises((PySparkException, Py4JError), match="File too large"),
+        ):
+            world.consume()
+        assert not files.exists()
+    world.consume()
+    assert world.ids() == [*range(1, 3003)]
+
+
+@contextmanager
+def damaged(world: World, file: Path, damage: Callable[[Path], Any]) -> Iterator[None]:
+    kept, checksum = file.read_bytes(), file.with_name(f".{file.name}.crc")
+    checksum.unlink(missing_ok=True)
+    damage(file)
+    world.forget()
+    yield
+    file.write_bytes(kept)
+    world.forget()
+
+
+def test_a_commit_file_that_is_cut_off(world: World) -> None:
+    world.add(3, 4)
+    file = world.commit_file(world.source, 2)
+    with world.nothing_moves(), damaged(world, file, lambda file: file.write_bytes(file.read_bytes()[:-40])):
+        with pytest.raises((StreamsparkError, PySparkException)) as caught:
+            world.consume()
+        print(type(caught.value), caught.value)
+    world.consume()
+    assert world.ids() == [1, 2, 3, 4]
+
+
+def test_a_commit_file_that_is_gone(world: World) -> None:
+    world.add(3, 4)
+    with world.nothing_moves(), damaged(world, world.commit_file(world.source, 2), Path.unlink):
+        with pytest.raises((StreamsparkError, PySparkException, Py4JError)) as caught:
+            world.consume()
+        print(type(caught.value), caught.value)
+    world.consume()
+    assert world.ids() == [1, 2, 3, 4]
+
+
+def test_a_checkpoint_that_is_damaged(world: World) -> None:
+    world.add(3, 4)
+    log = TableLog(world.spark, world.source)
+    log.java.checkpoint()
+    (checkpoint,) = world.path(world.source, "_delta_log").glob("*.checkpoint*.parquet")
+    world.add(5)
+    for version in range(3):
+        world.commit_file(world.source, version).unlink()
+    with world.nothing_moves(), damaged(world, checkpoint, lambda file: file.write_bytes(b"PAR1 nothing PAR1")):
+        with pytest.raises((StreamsparkError, PySparkException, Py4JError)) as caught:
+            world.consume()
+        print(type(caught.value), caught.value)
+
+
+def test_clocks_that_go_back(world: World) -> None:
+    world.add(3, 4, 5)
+    for version, time in ((2, 2_000_000_000), (3, 1_500_000_000), (4, 1_600_000_000)):
+        os.utime(world.commit_file(world.source, version), (time, time))
+    world.forget()
+    world.consume()
+    assert world.ids() == [1, 2, 3, 4, 5]
+    os.utime(world.commit_file(world.target, 1), (1_000_000_000, 1_000_000_000))
+    world.forget()
+    world.add(6)
+    world.consume()
+    assert (world.cursor().n, world.ids()) == (3, [1, 2, 3, 4, 5, 6])
+
+
+def test_a_target_that_is_dropped_begins_anew(world: World) -> None:
+    world.add(3)
+    world.consume()
+    world.spark.sql(f"drop table {world.target}")
+    world.consume()
+    assert (world.cursor().n, world.ids()) == (1, [1, 2, 3])
+
+
+def test_a_source_that_is_dropped(world: World) -> None:
+    world.spark.sql(f"drop table {world.source}")
+    with world.nothing_moves(), pytest.raises(BrokenSource, match=r"does not exist any more"):
+        world.consume()
+
+
+def test_a_view_that_somebody_altered_reads_as_before(world: World) -> None:
+    """What a stream is, is in its properties; its text is for those who select from it."""
+    world.spark.sql(f"alter view {world.stream} as select 1 as nothing")
+    world.add(3)
+    world.consume()
+    assert world.ids() == [1, 2, 3]
+
+
+def test_a_view_that_somebody_replaced_is_no_stream(world: World) -> None:
+    world.add(3)
+    world.spark.sql(f"create or replace view {world.stream} as select * from {world.source}")
+    with world.nothing_moves(), pytest.raises(InvalidStreamConfig, match="is no stream"):
+        world.consume()
+
+
+@pytest.mark.parametrize(
+    ("alter", "said"),
+    [
+        ("unset tblproperties ('streamspark.definition')", "is damaged"),
+        ("set tblproperties ('streamspark.definition' = '{nothing')", "is damaged"),
+        ("set tblproperties ('streamspark.definition' = '[]')", "is damaged"),
+        ("set tblproperties ('streamspark.definition' = '{\"v\": 99}')", "later release"),
+    ],
+)
+def test_properties_that_somebody_damaged(world: World, alter: str, said: str) -> None:
+    world.add(3)
+    world.spark.sql(f"alter view {world.stream} {alter}")
+    with world.nothing_moves(), pytest.raises(BrokenSource, match=said):
+        world.consume()
+
+
+def test_two_projects_with_one_stream(world: World) -> None:
+    other = World(world.spark, world.name, consumer="streamspark/model.another.faulty")
+    other.target = f"{world.target}_too"
+    try:
+        other.consume()
+        world.add(3)
+        world.consume()
+        world.add(4)
+        other.consume()
+        world.consume()
+        assert world.ids() == other.ids() == [1, 2, 3, 4]
+        assert (world.cursor().n, other.cursor().n) == (3, 2)
+    finally:
+        world.spark.sql(f"drop table if exists {other.target}")
+
+
+def test_a_source_that_is_vacuumed_past_the_cursor(world: World) -> None:
+    world.add(3)
+    world.spark.sql(f"delete from {world.source} where id = 1")
+    world.spark.sql(f"optimize {world.source}")
+    for file in world.path(world.source).glob("*.parquet"):
+        if file.name not in "".join(world.spark.table(world.source).inputFiles()):
+            file.unlink()
+    world.forget()
+    with world.nothing_moves(), pytest.raises(StaleSource, match=world.source):
+        world.consume()
