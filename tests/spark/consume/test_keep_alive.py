@@ -12,7 +12,11 @@ import pytest
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.consume.keep_alive import keep_alive
 from dbt.adapters.streamspark.errors import Fenced
+from dbt.adapters.streamspark.operate.project import Project
+from dbt.adapters.streamspark.operate.scope import Scope
+from dbt.adapters.streamspark.operate.stream_has_data import stream_has_data
 from tests.consuming import APPEND, FIRST, Model, add, clean_log, newest, path_table
+from tests.spark.consume.world import World
 
 DAY = 24 * 3600
 
@@ -120,3 +124,19 @@ def test_an_offset_that_goes_back_meanwhile_is_not_written_again(model: Model) -
         keep_alive(model.spark, plan)
     model.run(APPEND)
     assert model.rows() == [*FIRST, (3, "r3")]
+
+
+def test_asking_whether_there_is_something_renews_an_old_offset(world: World) -> None:
+    """The operation stream_has_data."""
+    scope = Scope(world.spark, Project("default", ()))
+    assert stream_has_data(scope, world.stream).failure.endswith("has no data")
+    assert newest(world.spark, world.target) == 0
+    then = time.time() - 20 * DAY
+    os.utime(world.commit_file(world.target, 0), (then, then))
+    assert stream_has_data(scope, world.stream, invocation="asked").failure.endswith("has no data")
+    assert newest(world.spark, world.target) == 1
+    assert (world.cursor().n, world.cursor().version, world.ids()) == (2, 1, [1, 2])
+    world.add(3)
+    assert stream_has_data(Scope(world.spark, Project("default", ())), world.stream).failure == ""
+    world.consume()
+    assert world.ids() == [1, 2, 3]
