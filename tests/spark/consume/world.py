@@ -82,9 +82,8 @@ class World:
         return self.path(table, "_delta_log", f"{version:020d}.{kind}")
 
     def forget(self) -> None:
-        """Delta and Spark look at the files again."""
+        """Delta looks at the files again."""
         self.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()  # type: ignore[union-attr]
-        self.spark.catalog.refreshTable(self.source)
 
     @contextmanager
     def nothing_moves(self) -> Iterator[None]:
