@@ -44,7 +44,7 @@
 {#- What a config says, one text or several, as conditions that stay what they are beside others. -#}
 {% macro whole_predicates(given, key) -%}
   {%- set whole = [] -%}
-  {%- for text in [given] if given is string else given or [] -%}
+  {%- for text in ([given] if given is string else given or []) -%}
     {%- do whole.append(adapter.predicate(text, key)) -%}
   {%- endfor -%}
   {{ return(whole) }}
