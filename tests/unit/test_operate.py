@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timezone
+from typing import cast
 
 import pytest
+from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.log import Action, Commit
-from dbt.adapters.streamspark.errors import InvalidArgument
+from dbt.adapters.streamspark.errors import BrokenSource, InvalidArgument, MissingSource
+from dbt.adapters.streamspark.operate.consumer_state import ConsumerState
 from dbt.adapters.streamspark.operate.project import Project, ProjectModel
+from dbt.adapters.streamspark.operate.scope import Scope
 from dbt.adapters.streamspark.operate.shown import Shown, one_of
 from dbt.adapters.streamspark.streams.freshness import first_removal, needed_removed
 
@@ -86,3 +90,22 @@ def test_a_model_goes_by_its_name_and_by_its_tables() -> None:
     assert project.named("s_alias") is None
     assert project.readers("db.s_alias") == [reader]
     assert project.schemas == ["db", "other"]
+
+
+class Refusing(Scope):
+    """A scope whose tables cannot be read."""
+
+    def consumers_in(self, table: str) -> list[ConsumerState]:
+        raise BrokenSource("denied") if table == "db.denied" else MissingSource("gone")
+
+
+def test_a_table_that_cannot_be_read_is_a_consumer_with_a_problem() -> None:
+    model = ProjectModel("model.p.denied", "denied", "db.denied", "incremental")
+    scope = Refusing(cast(SparkSession, None), Project("db", (model,)))
+    assert scope._states("db.denied") == [ConsumerState("streamspark/model.p.denied", "db.denied", None, "denied")]
+    nobody = Refusing(cast(SparkSession, None), Project("db", ()))
+    assert nobody._states("db.denied") == [ConsumerState("", "db.denied", None, "denied")]
+
+
+def test_a_table_whose_files_are_gone_is_no_consumer() -> None:
+    assert Refusing(cast(SparkSession, None), Project("db", ()))._states("db.gone") == []

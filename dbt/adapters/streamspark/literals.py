@@ -30,6 +30,15 @@ def literal(value: Any) -> str:
     raise TypeError(f"A value of type {type(value).__name__} has no SQL literal: {value!r}")
 
 
+def in_comment(text: str) -> str:
+    """`text` for between `/*` and `*/`; Spark's comments nest.
+
+    >>> in_comment("select /* all */ *")
+    'select / * all * / *'
+    """
+    return text.replace("/*", "/ *").replace("*/", "* /")
+
+
 def bind(sql: str, values: Sequence[Any]) -> str:
     """`sql` with each `%s` outside quotes and comments replaced by the literal of its value, in order.
 
@@ -55,7 +64,8 @@ def bind(sql: str, values: Sequence[Any]) -> str:
 
 
 def _string(value: Any) -> str:
-    text = str(value).replace("\\", "\\\\").replace("'", "\\'")
+    """Spark puts values of the environment and of confs where `${` begins a name, in literals too."""
+    text = str(value).replace("\\", "\\\\").replace("'", "\\'").replace("${", "$\\{")
     return f"'{text}'"
 
 

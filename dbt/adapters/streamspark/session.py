@@ -96,6 +96,8 @@ def isolated(base: SparkSession, spark_config: Mapping[str, str]) -> SparkSessio
     settings = {
         "spark.sql.sources.default": "delta",
         "spark.databricks.delta.changelogV2.enabled": "true",
+        # `${env:NAME}` in a model, a column's name or a comment is text, and no way to the environment
+        "spark.sql.variable.substitute": "false",
         **spark_config,
     }
     for key, value in settings.items():

@@ -31,7 +31,9 @@ from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.differential import DifferentialConfig, DifferentialModel, DifferentialPlan
 from dbt.adapters.streamspark.consume.keep_alive import keep_alive
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner, Stream
+from dbt.adapters.streamspark.consume.predicate import predicate
 from dbt.adapters.streamspark.consume.scd_config import ScdConfig
+from dbt.adapters.streamspark.consume.starts_over import check_starts_over
 from dbt.adapters.streamspark.errors import ConsumptionRefused
 from dbt.adapters.streamspark.literals import literal
 from dbt.adapters.streamspark.report import committed, explained, left_out, nothing_new
@@ -47,8 +49,8 @@ from dbt.adapters.streamspark.streams.config import (
 from dbt.adapters.streamspark.streams.consumers import consumer_name, consumes
 from dbt.adapters.streamspark.streams.definition import from_properties
 from dbt.adapters.streamspark.streams.lifecycle import StreamModel
-from dbt.adapters.streamspark.streams.retention import FILE_RETENTION, LOG_RETENTION
-from dbt.adapters.streamspark.streams.scd_config import parse_scd_config
+from dbt.adapters.streamspark.streams.retention import BEFORE, FILE_RETENTION, LOG_RETENTION
+from dbt.adapters.streamspark.streams.scd_config import PREDICATES, parse_scd_config
 from dbt.adapters.streamspark.streams.stream_change import StreamChange
 
 # what --empty and --sample make of a ref: a stream reads nothing when it is made, so it is made as always
@@ -56,7 +58,7 @@ NARROWED = re.compile(
     r"\(select \* from (\S+) where (?:false limit 0|\S+ >= '[^']*' and \S+ < '[^']*')\)"
     r"(?: _dbt_(?:limit|et_filter)_subq_\S+)?"
 )
-KEPT_PROPERTIES = (TRACKING, FILE_RETENTION, LOG_RETENTION)
+KEPT_PROPERTIES = (TRACKING, FILE_RETENTION, LOG_RETENTION, BEFORE)
 NOTHING = "(select * from {} where false limit 0)"
 
 
@@ -153,7 +155,28 @@ class StreamMethods(metaclass=AdapterMeta):
             if nothing:
                 self.planner.read_nothing(spark, consumer)
                 return NOTHING.format(name)
-            return self.planner.read(spark, consumer, stream)
+            sql = self.planner.read(spark, consumer, stream)
+            if self.started_over(model):
+                self._check_starts_over(model)
+            return sql
+
+    @available.parse(lambda *args, **kwargs: "")
+    def started_over(self, model: Mapping[str, Any]) -> str:
+        """What the model does since its stream is stale: "full_refresh", "rebase", or "" when it is not."""
+        plan = self._plan(model)
+        return "" if plan is None else plan.started_over
+
+    def _check_starts_over(self, model: Mapping[str, Any]) -> None:
+        plan = self._plan(model)
+        assert plan is not None
+        check_starts_over(plan, str(model.get("raw_code")), self._is_copy(model))
+        say(f"{plan.consumer.target}: on_stale: {plan.started_over}, since {plan.why}")
+
+    def _is_copy(self, model: Mapping[str, Any]) -> bool:
+        config = model["config"]
+        return config.get("incremental_strategy") == "apply_changes" and (
+            ScdConfig(**parse_scd_config(config, model["unique_id"])).is_plain
+        )
 
     @available.parse_none
     def plan_changes(
@@ -328,8 +351,16 @@ class StreamMethods(metaclass=AdapterMeta):
     def apply_changes(self, model: Mapping[str, Any], source: str) -> Applied:
         """The SQL of apply_changes over the model's rows in the relation `source`."""
         with self._errors(model["unique_id"]):
-            config = ScdConfig(**parse_scd_config(model["config"], model["unique_id"]))
+            given = parse_scd_config(model["config"], model["unique_id"])
+            predicates = {key: self.predicate(given[key], key) for key in PREDICATES if key in given}
+            config = ScdConfig(**{**given, **predicates})
             return changes_applied(model["unique_id"], source, tuple(self.columns_of(source)), config)
+
+    @available.parse(lambda *args, **kwargs: "")
+    def predicate(self, text: Any, key: str) -> str:
+        """A predicate of the config `key` as SQL that stays one wherever it is put."""
+        with self._errors(f"{key} = {text!r}"):
+            return predicate(self.spark(), str(text), key)
 
     def valid_incremental_strategies(self) -> list[str]:
         """dbt appends to the list that it gets."""

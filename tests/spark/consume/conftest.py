@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.consuming import CREATE, Model, make_source, path_table
+from tests.spark.consume.world import World
 
 
 @pytest.fixture
@@ -21,3 +24,12 @@ def model(session: SparkSession, tmp_path: Path) -> Model:
     made = Model(session, path_table(tmp_path, "target"), {"s": make_source(session, path_table(tmp_path, "source"))})
     made.run(CREATE)
     return made
+
+
+@pytest.fixture
+def world(spark: SparkSession) -> Iterator[World]:
+    made = World(spark.newSession(), f"faulty_{uuid4().hex[:8]}").make()
+    yield made
+    made.spark.sql(f"drop view if exists {made.stream}")
+    for table in (made.source, made.target):
+        made.spark.sql(f"drop table if exists {table}")

@@ -12,7 +12,20 @@ from dbt.adapters.streamspark.consume.commit import commit
 from dbt.adapters.streamspark.consume.confs import APP_ID, TXN_VERSION
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.errors import Fenced, OffsetUnknown
-from tests.consuming import APPEND, CREATE, FIRST, MERGE, Model, add, make_source, newest, path_table, rival, rows
+from tests.consuming import (
+    APPEND,
+    CREATE,
+    FIRST,
+    MERGE,
+    Model,
+    add,
+    clean_log,
+    make_source,
+    newest,
+    path_table,
+    rival,
+    rows,
+)
 from tests.spark.consume.interruptions import at_step, blocked_write
 
 # Fencing
@@ -215,3 +228,21 @@ def test_a_restore_at_the_last_moment_is_an_error_that_stays(model: Model) -> No
     model.spark.sql(f"restore table {model.target} to version as of 2")
     model.run(APPEND)
     assert model.rows() == [*FIRST, (3, "r3"), (4, "r4")]
+
+
+def test_a_restore_at_the_last_moment_of_a_run_that_dies_is_not_forgotten_with_the_log(model: Model) -> None:
+    """Found by tests/model: nobody verified, and the RESTORE's commit is cleaned away."""
+
+    def die() -> None:
+        raise RuntimeError("dies")
+
+    restore = f"restore table {model.target} to version as of 0"
+    add(model, 3)
+    model.run(APPEND)
+    add(model, 4)
+    other = model.spark.newSession()
+    with at_step("before_dml", lambda: other.sql(restore)), at_step("verify", die), pytest.raises(RuntimeError):
+        model.run(APPEND)
+    clean_log(model.spark, model.target, before=3)
+    with pytest.raises(OffsetUnknown, match="cleaned away between the planning"):
+        model.cursor()

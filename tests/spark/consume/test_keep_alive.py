@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.consume.keep_alive import keep_alive
+from dbt.adapters.streamspark.errors import Fenced
+from dbt.adapters.streamspark.operate.project import Project
+from dbt.adapters.streamspark.operate.scope import Scope
+from dbt.adapters.streamspark.operate.stream_has_data import stream_has_data
 from tests.consuming import APPEND, FIRST, Model, add, clean_log, newest, path_table
+from tests.spark.consume.world import World
 
 DAY = 24 * 3600
 
@@ -101,3 +109,34 @@ def test_an_append_only_table_can_be_kept_alive(model: Model) -> None:
     model.spark.sql(f"alter table {model.target} set tblproperties ('delta.appendOnly' = 'true')")
     age(model, 0, days=5)
     assert not keep_alive(model.spark, model.plan()).skipped
+
+
+def test_an_offset_that_goes_back_meanwhile_is_not_written_again(model: Model) -> None:
+    """As an operation plans it: its rows stand nowhere, so that no statement tells that they are others now."""
+    add(model, 3)
+    model.run(APPEND)
+    age(model, 1, days=4)
+    plan = model.plan()
+    plan = replace(plan, reads=tuple(replace(read, sql="") for read in plan.reads))
+    model.spark.sql(f"restore table {model.target} to version as of 0")
+    age(model, 0, days=4)
+    with pytest.raises(Fenced, match="was restored or replaced meanwhile"):
+        keep_alive(model.spark, plan)
+    model.run(APPEND)
+    assert model.rows() == [*FIRST, (3, "r3")]
+
+
+def test_asking_whether_there_is_something_renews_an_old_offset(world: World) -> None:
+    """The operation stream_has_data."""
+    scope = Scope(world.spark, Project("default", ()))
+    assert stream_has_data(scope, world.stream).failure.endswith("has no data")
+    assert newest(world.spark, world.target) == 0
+    then = time.time() - 20 * DAY
+    os.utime(world.commit_file(world.target, 0), (then, then))
+    assert stream_has_data(scope, world.stream, invocation="asked").failure.endswith("has no data")
+    assert newest(world.spark, world.target) == 1
+    assert (world.cursor().n, world.cursor().version, world.ids()) == (2, 1, [1, 2])
+    world.add(3)
+    assert stream_has_data(Scope(world.spark, Project("default", ())), world.stream).failure == ""
+    world.consume()
+    assert world.ids() == [1, 2, 3]

@@ -15,7 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.denied import check_listable, denied
-from dbt.adapters.streamspark.errors import InvalidQuery, MissingSource, StaleSource
+from dbt.adapters.streamspark.errors import BrokenSource, InvalidQuery, MissingSource, StaleSource
 from dbt.adapters.streamspark.java_names import java_names
 from dbt.adapters.streamspark.spark_errors import denial
 
@@ -151,8 +151,8 @@ class TableLog:
         return self.java.logPath().getFileSystem(self._hadoop_conf)
 
     def commit(self, version: int) -> Commit:
-        """The commit that made `version`. Raises StaleSource when its file is gone, BrokenSource when it may not
-        be read."""
+        """The commit that made `version`. Raises StaleSource when its file is gone, BrokenSource when it may not be
+        read or is damaged."""
         path = self._jvm.org.apache.hadoop.fs.Path(self._log_path, f"{version:020d}.json")
         try:
             with self._readable(f"the commit of version {version}"):
@@ -162,7 +162,13 @@ class TableLog:
             if "FileNotFoundException" in str(error.java_exception.getClass().getName()):
                 raise self.gone(version) from error
             raise
-        return parse_commit(version, lines.mkString("\n"), modified)
+        try:
+            return parse_commit(version, lines.mkString("\n"), modified)
+        except (ValueError, KeyError) as error:
+            raise BrokenSource(
+                f"table {self.name}: the commit file of version {version} ({path}) is damaged ({error}). Put it "
+                "back from a copy of the table; no change is lost meanwhile."
+            ) from error
 
     def size(self, version: int) -> tuple[int, int] | None:
         """Files and bytes of the table, by the checksum that Delta writes beside a commit; None where there is none.

@@ -77,6 +77,10 @@ class ApplyChanges(Selection):
             f"when not matched and s.{UPSERT} then insert ({names}) values ({values})"
         )
 
+    def rebase(self, target: str, target_columns: Sequence[Column]) -> str:
+        """The MERGE where the rows are all that the target is to hold."""
+        return f"{self.merge(target, target_columns)}\nwhen not matched by source then delete"
+
     def _not_new(self) -> str:
         key, names = self.keys[0], ", ".join(key.name for key in self.keys)
         said = (

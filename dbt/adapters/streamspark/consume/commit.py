@@ -16,7 +16,7 @@ from dbt.adapters.streamspark.consume.cursor import rewound
 from dbt.adapters.streamspark.consume.failures import source_failure, was_first
 from dbt.adapters.streamspark.consume.target import open_target, refuse_target
 from dbt.adapters.streamspark.consume.user_metadata import read
-from dbt.adapters.streamspark.errors import ConsumptionRefused, Fenced, OffsetUnknown
+from dbt.adapters.streamspark.errors import ConsumptionRefused, Fenced, OffsetUnknown, StaleSource
 from dbt.adapters.streamspark.steps import step
 
 
@@ -116,7 +116,10 @@ def _check_target(spark: SparkSession, consumption: Consumption) -> int:
     seen = None if consumption.rebuild else consumption.seen
     if seen is not None and log.version < seen:
         raise Overtaken(f"table {consumption.target} was made again")
-    between = rewound(log, seen, log.version + 1)
+    try:
+        between = rewound(log, seen, log.version + 1)
+    except StaleSource as error:
+        raise Overtaken(f"the log of {consumption.target} was cleaned") from error
     if between is not None:
         raise Overtaken(f"a {between.operation} came first, at version {between.version}")
     return log.version

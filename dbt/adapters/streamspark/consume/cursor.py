@@ -103,7 +103,7 @@ class _Walk:
                 "something "
                 f"else than this consumer, so the rows consumed up to version {commit.version} are gone"
             )
-        between = rewound(self.log, consumed.seen, commit.version)
+        between = self._rewound(consumed.seen, commit.version)
         if between is not None:
             raise self._unknown(
                 f"a {between.operation} (version {between.version}) came between the planning and the commit "
@@ -120,6 +120,13 @@ class _Walk:
                 costs=costs,
             )
         )
+
+    def _rewound(self, seen: int | None, before: int) -> Commit | None:
+        try:
+            return rewound(self.log, seen, before)
+        except StaleSource as error:
+            why = f"its log is cleaned away between the planning (version {seen}) and the commit (version {before})"
+            raise self._unknown(f"{why} of its newest consumption, so a RESTORE may have come between") from error
 
     def _take(self, cursor: Cursor) -> None:
         self.found = cursor
@@ -161,12 +168,10 @@ class _Walk:
 
 
 def rewound(log: TableLog, seen: int | None, before: int) -> Commit | None:
-    """The newest commit in (seen, before) that took the table to another state than the one seen, if any."""
+    """The newest commit in (seen, before) that took the table to another state than the one seen, if any. Raises
+    StaleSource when one of them is cleaned away: whoever committed at `before` may have died before it looked."""
     for version in range(before - 1, before - 1 if seen is None else seen, -1):
-        try:
-            commit = log.commit(version)
-        except StaleSource:  # cleaned away since; the consumption at `before` looked when it committed
-            return None
+        commit = log.commit(version)
         if commit.operation in REWINDS:
             return commit
     return None

@@ -10,8 +10,9 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.consume.commit import Outcome, commit
 from dbt.adapters.streamspark.consume.consumption import Consumption, new_attempt
-from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
+from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor, rewound
 from dbt.adapters.streamspark.consume.target import open_target
+from dbt.adapters.streamspark.errors import Fenced
 from dbt.adapters.streamspark.streams.retention import LOG_RETENTION, retention
 
 KEEP = "keep"
@@ -39,7 +40,14 @@ def nothing(target: str) -> str:
 
 
 def _again(spark: SparkSession, consumption: Consumption) -> Consumption:
-    cursor = resolve_cursor(open_target(spark, consumption.target), consumption.consumer)
+    """The same offsets once more, unless they have gone back since they were read: then there is something to read."""
+    log = open_target(spark, consumption.target)
+    if log is not None and rewound(log, consumption.seen, log.version + 1) is not None:
+        raise Fenced(
+            f"{consumption.consumer}: table {consumption.target} was restored or replaced meanwhile, so its offset was "
+            "not renewed. Run the model again."
+        )
+    cursor = resolve_cursor(log, consumption.consumer)
     return replace(consumption, n=cursor.n + 1, seen=cursor.seen, attempt=new_attempt())
 
 

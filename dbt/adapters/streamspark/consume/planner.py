@@ -24,10 +24,14 @@ from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
 from dbt.adapters.streamspark.consume.key_range import key_range
 from dbt.adapters.streamspark.consume.pins import Pins
 from dbt.adapters.streamspark.consume.target import open_target
-from dbt.adapters.streamspark.errors import Fenced, MissingSource, OffsetUnknown
+from dbt.adapters.streamspark.errors import Fenced, MissingSource, OffsetUnknown, StaleSource
+from dbt.adapters.streamspark.literals import in_comment
+from dbt.adapters.streamspark.streams.config import FAIL, FULL_REFRESH
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
+from dbt.adapters.streamspark.streams.freshness import readable_until
 from dbt.adapters.streamspark.streams.interval_read import OpenStream, Reading
 from dbt.adapters.streamspark.streams.opened import open_stream
+from dbt.adapters.streamspark.streams.standing import standing
 from dbt.adapters.streamspark.streams.stored_query import version_in
 
 
@@ -65,7 +69,8 @@ class Consumer:
 
 @dataclass
 class Plan:
-    """One consumer's plan in one invocation. `shapes` maps stream id to plan shape, `streams` to the stream."""
+    """One consumer's plan in one invocation. `shapes` maps stream id to plan shape, `streams` to the stream.
+    `started_over`: its stream was stale, and what on_stale then asks for, FULL_REFRESH or REBASE; `why` it was."""
 
     consumer: Consumer
     cursor: Cursor
@@ -74,6 +79,8 @@ class Plan:
     shapes: dict[str, str] = field(default_factory=dict)
     reads_nothing: bool = False
     begun: Begun | None = None
+    started_over: str = ""
+    why: str = ""
 
     @property
     def consumption(self) -> Consumption:
@@ -85,13 +92,17 @@ class Plan:
             reads=tuple(self.reads.values()),
             kept=self._kept(),
             kept_queries={key: query for key, query in self.cursor.queries.items() if key in self._kept()},
-            rebuild=self.consumer.rebuild,
+            rebuild=self._anew,
             seen=self.cursor.seen,
             begun=self.begun,
         )
 
+    @property
+    def _anew(self) -> bool:
+        return self.consumer.rebuild or self.started_over == FULL_REFRESH
+
     def _kept(self) -> Mapping[str, Frontier]:
-        if self.consumer.rebuild:
+        if self._anew:
             return {}
         return {key: reached for key, reached in self.cursor.frontiers.items() if key not in self.reads}
 
@@ -111,7 +122,7 @@ class Planner:
         """
         plan = self._plan(spark, consumer)
         if stream.definition.id not in plan.reads:
-            _add(spark, plan, stream, self._pins)
+            _add_or_start_over(spark, plan, stream, self._pins)
         return plan.reads[stream.definition.id].sql
 
     def read_nothing(self, spark: SparkSession, consumer: Consumer) -> None:
@@ -144,6 +155,8 @@ class Planner:
 
     def plan_again(self, spark: SparkSession, old: Plan) -> Plan:
         """A new plan from the cursor as it is now, for the same streams and pinned ends."""
+        if old.started_over:
+            raise Fenced(f"{old.consumer.target}: another run came first while it started over. Run the model again.")
         cursor = _cursor(spark, old.consumer, refreshed=True)
         plan = Plan(old.consumer, cursor, reads_nothing=old.reads_nothing, begun=old.begun)
         for stream in old.streams.values():
@@ -176,6 +189,40 @@ def _target(spark: SparkSession, consumer: Consumer) -> TableLog | None:
         if consumer.rebuild:  # not a Delta table: the rebuild replaces it
             return None
         raise
+
+
+def _add_or_start_over(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
+    """A stream that is stale is read as its on_stale says."""
+    if plan.started_over:
+        raise StaleSource(f"{plan.why} {_alone(plan)}")
+    definition, start = stream.definition, _start(plan, stream)
+    try:
+        if definition.on_stale != FAIL and start is not None:
+            readable_until(spark, stream.name, start, definition.mode)
+        _add(spark, plan, stream, pins)
+    except StaleSource as error:
+        if definition.on_stale == FAIL:
+            raise
+        if plan.reads:
+            raise StaleSource(f"{error} {_alone(plan)}") from error
+        plan.why = str(error)
+        _start_over(spark, plan, stream, pins)
+
+
+def _alone(plan: Plan) -> str:
+    return f"on_stale helps models that read one stream alone; run {plan.consumer.target} with --full-refresh."
+
+
+def _start_over(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
+    """All rows that the stream's query has now, as inserts."""
+    definition = standing(spark, stream.name, stream.definition)
+    opened = open_stream(spark, stream.name, definition, definition.start)
+    end = _end(opened, plan.consumer.invocation, definition.start, pins)
+    reading, key = opened.read(None, end), definition.id
+    sql, _ = _relation(stream, None, end, reading)
+    plan.started_over = FULL_REFRESH if plan.consumer.rebuild else definition.on_stale
+    plan.shapes[key], plan.streams[key] = reading.shape, stream
+    plan.reads[key] = StreamRead(stream.name, key, None, end, sql, False, reading.query)
 
 
 def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
@@ -212,7 +259,7 @@ def _relation(stream: Stream, start: Frontier | None, end: Frontier, reading: Re
     are, as a predicate on the target `t`."""
     name = view_name(stream, start, end) + _before(reading, start)
     note = f"stream {stream.name}: {interval_text(start, end)} of {end.timestamp:%Y-%m-%d %H:%M:%S} UTC"
-    note = note.replace("*/", "* /")
+    note = in_comment(note)
     rows, within = _rows(stream, reading), ""
     if stream.keys is not None and start is not None:
         kept = keep(rows)

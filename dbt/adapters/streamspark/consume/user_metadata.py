@@ -52,8 +52,11 @@ class Consumed:
 
 
 def write(body: Mapping[str, Any]) -> str:
-    """The JSON text of {"consumer", "n", "attempt", "invocation", "seen", "streams"}."""
-    return json.dumps({"streamspark": {"v": FORMAT, **body}}, sort_keys=True)
+    """The JSON text of {"consumer", "n", "attempt", "invocation", "seen", "streams"}.
+
+    It goes through a conf, where Spark would put a value of the environment in the place of `${env:NAME}`.
+    """
+    return json.dumps({"streamspark": {"v": FORMAT, **body}}, sort_keys=True).replace("${", "\\u0024{")
 
 
 def read(commit: Commit, consumer: str) -> Consumed | None:

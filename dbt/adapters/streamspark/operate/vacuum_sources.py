@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
-from dbt.adapters.streamspark.consume.changes_model import OWN
-from dbt.adapters.streamspark.errors import OffsetUnknown, StreamsparkError
+from dbt.adapters.streamspark.operate.holds import Hold, holds
 from dbt.adapters.streamspark.operate.scope import Scope
 from dbt.adapters.streamspark.operate.shown import Shown
 from dbt.adapters.streamspark.streams.freshness import first_removal, removal_time
 from dbt.adapters.streamspark.streams.names import table_sql
 from dbt.adapters.streamspark.streams.retention import FILE_RETENTION, retention
-from dbt.adapters.streamspark.streams.source import open_table
 
 LISTING_TASKS = "spark.sql.sources.parallelPartitionDiscovery.parallelism"
 TASKS_PER_CORE = 8
 MARGIN = timedelta(hours=1)  # VACUUM looks at the clock later than we do
-
-
-@dataclass(frozen=True)
-class Hold:
-    """`holder` (a target, or a stream that nothing has read) needs the changes of a table since a version."""
-
-    holder: str
-    table: TableVersion
-    log: TableLog
 
 
 def vacuum_sources(scope: Scope, name: str | None = None, dry_run: bool = False) -> Shown:
@@ -46,9 +33,9 @@ def vacuum_sources(scope: Scope, name: str | None = None, dry_run: bool = False)
     Raises UnknownName, and OffsetUnknown where a consumer does not know its offset: then nobody knows what it needs.
     """
     wanted = None if name is None else {table.table_id for table in scope.stream(name).stream.start.tables}
-    holds, lost = _holds(Scope(scope.spark, scope.project, everywhere=True))
+    held_by_all, lost = holds(scope)
     tables: dict[str, list[Hold]] = {}
-    for hold in holds:
+    for hold in held_by_all:
         if wanted is None or hold.table.table_id in wanted:
             tables.setdefault(hold.log.path, []).append(hold)
     rows = [_vacuumed(found, dry_run) for found in tables.values()]
@@ -57,36 +44,8 @@ def vacuum_sources(scope: Scope, name: str | None = None, dry_run: bool = False)
     return Shown({"dry_run": dry_run, "lost": lost}, {"tables": rows}, failure=failure)
 
 
-def _holds(scope: Scope) -> tuple[list[Hold], list[str]]:
-    """What is needed, and why some of it cannot be had any more."""
-    held, lost = list[Hold](), list[str]()
-    for holder, point in _points(scope):
-        for table in point.tables:
-            try:
-                held.append(Hold(holder, table, open_table(scope.spark, holder, table, point.timestamp)))
-            except StreamsparkError as error:  # nothing that is still there can help it
-                lost.append(str(error))
-    return held, lost
-
-
-def _points(scope: Scope) -> Iterator[tuple[str, Frontier]]:
-    """Every cursor, and the start of each stream that something is yet to read from there. A consumer keeps its offset
-    in a stream that was dropped or made anew since; nothing can read on from that one."""
-    known = {OWN, *(entry.definition.id for entry in scope.streams if entry.definition)}
-    for state in scope.consumers:
-        if state.cursor is None:
-            raise OffsetUnknown(f"nothing was vacuumed: {state.problem}")
-        yield from ((state.target, point) for key, point in state.cursor.frontiers.items() if key in known)
-    for entry in scope.streams:
-        if entry.definition is None:
-            continue
-        readers, key = scope.readers(entry), entry.definition.id
-        if not readers or any(state.point(key) is None for state in readers):
-            yield entry.name, entry.definition.start
-
-
-def _vacuumed(holds: Sequence[Hold], dry_run: bool) -> dict[str, Any]:
-    oldest = min(holds, key=lambda hold: hold.table.version)
+def _vacuumed(found: Sequence[Hold], dry_run: bool) -> dict[str, Any]:
+    oldest = min(found, key=lambda hold: hold.table.version)
     log, since = oldest.log, needs_since(oldest.log, oldest.table.version)
     free = since is None or since > _kept_since(log)
     sql = f"vacuum {table_sql(log.name)}{' dry run' if dry_run else ''}"

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidStreamConfig
-from dbt.adapters.streamspark.streams.definition import StreamDefinition, from_properties
-from dbt.adapters.streamspark.streams.names import table_sql
+from dbt.adapters.streamspark.streams.definition import PREFIX, StreamDefinition, from_properties
+from dbt.adapters.streamspark.streams.names import PART, table_sql
 
-MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
+MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "REQUIRES_SINGLE_PART_NAMESPACE")
+REDACTED = "*********(redacted)"
 
 
 def properties(spark: SparkSession, name: str) -> dict[str, str] | None:
@@ -20,7 +23,18 @@ def properties(spark: SparkSession, name: str) -> dict[str, str] | None:
         if error.getCondition() in MISSING:
             return None
         raise
-    return {row["key"]: row["value"] for row in rows}
+    found = {row["key"]: row["value"] for row in rows}
+    return {**found, **_unredacted(spark, name)} if REDACTED in found.values() else found
+
+
+def _unredacted(spark: SparkSession, name: str) -> dict[str, str]:
+    """Spark hides a value in which it finds a word such as token or url, which a column of a query may be called."""
+    state: Any = spark._jsparkSession.sessionState()
+    jvm: Any = spark._jvm
+    parts = PART.findall(name)[-2:]
+    identifier = state.sqlParser().parseTableIdentifier(table_sql(".".join(parts)))
+    kept = jvm.scala.jdk.javaapi.CollectionConverters.asJava(state.catalog().getTableMetadata(identifier).properties())
+    return {str(key): str(kept[key]) for key in kept if str(key).startswith(PREFIX)}
 
 
 def find_stream(spark: SparkSession, name: str) -> StreamDefinition:

@@ -14,6 +14,7 @@ from dbt.adapters.streamspark.changes.changes import read_changes
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.errors import InvalidInterval, InvalidQuery
+from dbt.adapters.streamspark.literals import in_comment
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 
 Now = Callable[[ChangeQuery], Frontier]
@@ -39,7 +40,7 @@ class ChangesClause:
     def relation(self) -> str:
         """The SQL that stands for it, once `register` has run."""
         text = repr((self.sql, self.start, self.end, sorted(self.options.items())))
-        return f"(select * from {quoted(self._name(text))} /* {_in_comment(self.note)} */)"
+        return f"(select * from {quoted(self._name(text))} /* {in_comment(self.note)} */)"
 
     @staticmethod
     def _name(text: str) -> str:
@@ -62,15 +63,6 @@ class ChangesClause:
         end = now(query) if self.end is None else _frontier(query, self.end, lookup)
         frame = read_changes(query.interval(start, end), **self.options)
         frame.createOrReplaceTempView(self.relation.split("`")[1])
-
-
-def _in_comment(text: str) -> str:
-    """Spark's comments nest.
-
-    >>> _in_comment("select /* all */ *")
-    'select / * all * / *'
-    """
-    return text.replace("/*", "/ *").replace("*/", "* /")
 
 
 def check_allowed(model: Mapping[str, Any]) -> None:

@@ -16,8 +16,8 @@ from dbt.adapters.streamspark.streams.config_checks import Checks, boolean, chec
 
 ON_CONFIGURATION_CHANGE = ("apply", "continue", "fail")
 REFRESHES = ("auto", "incremental", "strict", "full")
-ON_STALE = ("fail",)
-ON_STALE_LATER = ("full_refresh", "rebase")
+FAIL, FULL_REFRESH, REBASE = "fail", "full_refresh", "rebase"
+ON_STALE = (FAIL, FULL_REFRESH, REBASE)
 POINTS = ("version", "timestamp", "stream")
 
 
@@ -80,6 +80,11 @@ def _check_together(stream: str, config: StreamConfig) -> None:
             f"stream {stream}: unique_key = {list(config.unique_key)} contradicts mode = {config.mode!r}: there is no "
             "old row to pair a new one with. Leave unique_key out, or use mode 'standard'."
         )
+    if config.on_stale != FAIL and config.mode != "standard":
+        raise InvalidStreamConfig(
+            f"stream {stream}: on_stale = {config.on_stale!r} contradicts mode = {config.mode!r}: rows that came and "
+            "went are not in the table any more. Leave on_stale out, or use mode 'standard'."
+        )
     if config.mode == "insert_only" and config.enable_tracking:
         raise InvalidStreamConfig(
             f"stream {stream}: enable_tracking = True contradicts mode = 'insert_only', which reads no row ids. "
@@ -96,12 +101,6 @@ def _start(stream: str, at: tuple[str, Any] | None, before: tuple[str, Any] | No
     if at:
         return StartPoint("at", *at)
     return StartPoint("before", *before) if before else NOW
-
-
-def _on_stale(value: Any) -> str:
-    if value in ON_STALE_LATER:
-        raise ValueError("comes later. Leave on_stale out.")
-    return one_of(ON_STALE)(value)
 
 
 def _point(value: Any) -> tuple[str, int | str]:
@@ -132,7 +131,7 @@ CHECKS: Checks = {
     "unique_key": columns,
     "metadata_columns": one_of(DIALECTS),
     "on_configuration_change": one_of(ON_CONFIGURATION_CHANGE),
-    "on_stale": _on_stale,
+    "on_stale": one_of(ON_STALE),
     "max_data_extension_days": days,
     "enable_tracking": boolean,
 }

@@ -13,7 +13,7 @@ from uuid import uuid4
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.errors import BrokenSource
 from dbt.adapters.streamspark.streams.base_query import BaseQuery, parse_base_query
-from dbt.adapters.streamspark.streams.config import StreamConfig
+from dbt.adapters.streamspark.streams.config import FAIL, StreamConfig
 
 PREFIX = "streamspark."
 KIND = f"{PREFIX}kind"
@@ -40,6 +40,7 @@ class StreamDefinition:
     created_on: str = ""
     on_query: bool = False
     strict: bool = False
+    on_stale: str = FAIL
 
     @property
     def base_table(self) -> TableVersion:
@@ -75,6 +76,7 @@ class StreamDefinition:
             "start_point": self.start_point,
             "start": self.start.to_dict(),
             **({"on_query": True} if self.on_query else {}),
+            **({"on_stale": self.on_stale} if self.on_stale != FAIL else {}),
         }
 
     def to_properties(self) -> dict[str, str]:
@@ -108,6 +110,7 @@ def new_definition(config: StreamConfig, query: BaseQuery | str, start: Frontier
         show_initial_rows=config.show_initial_rows,
         unique_key=config.unique_key,
         metadata_columns=config.metadata_columns,
+        on_stale=config.on_stale,
         start_point=str(config.start),
         id=uuid4().hex,
         created_on=datetime.now(timezone.utc).isoformat(timespec="seconds"),

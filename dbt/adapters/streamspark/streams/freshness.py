@@ -34,12 +34,17 @@ class Freshness:
 def freshness(spark: SparkSession, stream: str, point: Frontier, mode: str = "standard") -> Freshness:
     """Of an offset in the base tables of `stream`. Reads the commits since; runs no Spark job."""
     try:
-        times = [_stale_after(spark, stream, table, point, mode) for table in point.tables]
+        soonest = readable_until(spark, stream, point, mode)
     except (StaleSource, BrokenSource, InvalidQuery) as error:
         return Freshness(None, str(error))
-    soonest = min(times, default=datetime.max.replace(tzinfo=timezone.utc))
     past = soonest <= datetime.now(timezone.utc)
     return Freshness(soonest, "its base tables may drop what it needs at any time" if past else "")
+
+
+def readable_until(spark: SparkSession, stream: str, point: Frontier, mode: str = "standard") -> datetime:
+    """The same time. Raises StaleSource where something that is needed is gone already, BrokenSource, InvalidQuery."""
+    times = [_stale_after(spark, stream, table, point, mode) for table in point.tables]
+    return min(times, default=datetime.max.replace(tzinfo=timezone.utc))
 
 
 def _stale_after(spark: SparkSession, stream: str, table: TableVersion, point: Frontier, mode: str) -> datetime:

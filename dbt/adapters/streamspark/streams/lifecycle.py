@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from pyspark.sql import SparkSession
@@ -41,6 +41,8 @@ class StreamModel:
         Columns and rows of one table are a stream on that table, anything else is one on a query, as is what was one
         already. Raises UnsupportedQuery, InvalidQuery, InvalidStreamConfig, InvalidInterval, BrokenSource, SqlError.
         """
+        if existing is not None:
+            existing = replace(existing, on_stale=self.config.on_stale)
         if existing is not None and existing.on_query and not full_refresh:
             return self._on_query(existing, full_refresh, "its query was more than that before")
         try:

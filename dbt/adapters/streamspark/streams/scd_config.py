@@ -10,6 +10,7 @@ from dbt.adapters.streamspark.streams.config_checks import Checks, boolean, chec
 
 SCD_TYPES = (1, 2)
 NAMES = ("valid_from", "valid_to", "is_current", "is_deleted")
+PREDICATES = ("apply_as_deletes", "apply_as_truncates")
 Given: TypeAlias = "Mapping[str, Any]"
 
 
@@ -94,8 +95,7 @@ CHECKS: Checks = {
     "unique_key": columns,
     "scd_type": _scd_type,
     "sequence_by": _column,
-    "apply_as_deletes": _predicate,
-    "apply_as_truncates": _predicate,
+    **dict.fromkeys(PREDICATES, _predicate),
     "soft_deletes": boolean,
     "columns": columns,
     "except_columns": columns,

@@ -17,7 +17,7 @@
 
   {%- if strategy == 'differential' -%}
     {%- do build_differential(existing, target) -%}
-  {%- elif existing is none or existing.type != 'table' or should_full_refresh() -%}
+  {%- elif existing is none or existing.type != 'table' or should_full_refresh() or adapter.started_over(model) == 'full_refresh' -%}
     {%- do build_anew(strategy, existing, target) -%}
   {%- else -%}
     {%- do build_increment(strategy, existing, target) -%}

@@ -3,9 +3,8 @@
   merge_exclude_columns limit what is updated; incremental_predicates say DBT_INTERNAL_DEST and DBT_INTERNAL_SOURCE.
 #}
 {% macro streamspark__get_merge_sql(target, source, unique_key, dest_columns, incremental_predicates=none) -%}
-  {%- set predicates = [incremental_predicates] if incremental_predicates is string else incremental_predicates or [] -%}
   {%- set columns = dest_columns or adapter.get_columns_in_relation(target) -%}
-  {%- set on = merge_keys(unique_key, columns) + predicates -%}
+  {%- set on = merge_keys(unique_key, columns) + whole_predicates(incremental_predicates, 'incremental_predicates') -%}
   {%- set updated = merge_updates(columns) -%}
   merge into {{ target }} as DBT_INTERNAL_DEST
   using {{ source }} as DBT_INTERNAL_SOURCE
@@ -42,6 +41,16 @@
 {%- endmacro %}
 
 
+{#- What a config says, one text or several, as conditions that stay what they are beside others. -#}
+{% macro whole_predicates(given, key) -%}
+  {%- set whole = [] -%}
+  {%- for text in ([given] if given is string else given or []) -%}
+    {%- do whole.append(adapter.predicate(text, key)) -%}
+  {%- endfor -%}
+  {{ return(whole) }}
+{%- endmacro %}
+
+
 {#- The quoted names of the columns that a matched row takes over. -#}
 {% macro merge_updates(columns) -%}
   {%- set only = config.get('merge_update_columns') -%}
@@ -56,7 +65,7 @@
   {%- set names = [] -%}
   {%- for name in only or columns | map(attribute='name') -%}
     {%- if name | lower not in but -%}
-      {%- do names.append(name if name.startswith('`') else quoted_column(name)) -%}
+      {%- do names.append(name if modules.re.match('`(``|[^`])*`$', name) else quoted_column(name)) -%}
     {%- endif -%}
   {%- endfor -%}
   {{ return(names) }}

@@ -43,9 +43,8 @@
 
 {#- The rows that the predicate selects are replaced by the model's rows, which must satisfy it too. -#}
 {% macro get_incremental_replace_where_sql(arg_dict) -%}
-  {%- set predicate = config.get('replace_where') -%}
   insert into {{ arg_dict.target_relation }} by name
-  replace where {{ predicate if predicate is string else predicate | join(' and ') }}
+  replace where {{ whole_predicates(config.get('replace_where'), 'replace_where') | join(' and ') }}
   select {{ column_list(arg_dict.dest_columns) }} from {{ arg_dict.temp_relation }}
 {%- endmacro %}
 
@@ -53,7 +52,12 @@
 {#- The target is kept equal to what the change rows describe: see consume/changes_applied.py. -#}
 {% macro get_incremental_apply_changes_sql(arg_dict) -%}
   {%- set changes = adapter.apply_changes(model, arg_dict.temp_relation.render()) -%}
-  {{ changes.merge(arg_dict.target_relation.render(), adapter.columns_of(arg_dict.target_relation.render())) }}
+  {%- set columns = adapter.columns_of(arg_dict.target_relation.render()) -%}
+  {%- if adapter.started_over(model) == 'rebase' -%}
+    {{ changes.rebase(arg_dict.target_relation.render(), columns) }}
+  {%- else -%}
+    {{ changes.merge(arg_dict.target_relation.render(), columns) }}
+  {%- endif -%}
 {%- endmacro %}
 
 
