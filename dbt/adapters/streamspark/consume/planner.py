@@ -25,6 +25,7 @@ from dbt.adapters.streamspark.consume.key_range import key_range
 from dbt.adapters.streamspark.consume.pins import Pins
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.errors import Fenced, MissingSource, OffsetUnknown
+from dbt.adapters.streamspark.steps import step
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 from dbt.adapters.streamspark.streams.interval_read import OpenStream, Reading
 from dbt.adapters.streamspark.streams.opened import open_stream
@@ -188,6 +189,7 @@ def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
     sql, within = _relation(stream, start, end, reading)
     plan.shapes[key], plan.streams[key] = reading.shape, stream
     plan.reads[key] = StreamRead(stream.name, key, start, end, sql, reading.shape == EMPTY, reading.query, within)
+    step("plan")
 
 
 def _start(plan: Plan, stream: Stream) -> Frontier | None:

@@ -1,0 +1,37 @@
+"""Hundreds of crashes, a second or two each: nothing is lost, nothing doubled (harness/case.py).
+
+STREAMSPARK_CRASHES says how many at least, STREAMSPARK_SEED of which kind. What fails says its case, which
+`python -m tests.faults.harness --seed … --case …` does again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.faults.harness.case import ROUNDS, Case, Tally
+from tests.faults.harness.crash import STEPS
+from tests.faults.harness.report import crashes_of
+from tests.faults.harness.strategies import STRATEGIES
+
+SEED = int(os.environ.get("STREAMSPARK_SEED", "3"))
+ENOUGH = int(os.environ.get("STREAMSPARK_CRASHES", "300"))
+CASES = -(-ENOUGH // (ROUNDS - 1))  # of twelve, one may come too late
+tally: Tally = Counter()
+
+
+@pytest.mark.parametrize("number", range(CASES))
+def test_case(spark: SparkSession, number: int) -> None:
+    global tally
+    tally += Case(spark, SEED, number).run()
+
+
+def test_there_were_enough() -> None:
+    """Of every strategy at every step, where all the cases have run."""
+    cases = {(strategy, step) for strategy, how, step in tally if how in ("kill", "raise")}
+    assert crashes_of(tally) >= ENOUGH * 0.95
+    missed = {(strategy, step) for strategy in STRATEGIES for step in STEPS if step not in ("delay", "writing")} - cases
+    assert not missed or ENOUGH < 300
