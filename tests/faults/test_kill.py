@@ -43,7 +43,7 @@ def test_a_jvm_is_killed(spark: SparkSession, tmp_path: Path, strategy: str, vic
         assert heard(pipe) == "dead"
     assert process.exitcode == (-signal.SIGKILL if victim == "both" else 1)
     consume(session, place)
-    check(session, place, tmp_path / "target", source.states)
+    check(session, place, tmp_path / "target", source)
     assert strategy == "table" or consume(session, place) is None
 
 

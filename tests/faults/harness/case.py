@@ -91,7 +91,7 @@ class Case:
         self._finish()
         if self.dice.random() < self.overtaken:
             self._overtaken()
-        check(self.spark, self.place, self.path, self.source.states, chained=not self.fault)
+        check(self.spark, self.place, self.path, self.source, chained=not self.fault)
 
     def _happens(self, one: Crash) -> bool:
         if one.how == "raise":

@@ -75,7 +75,7 @@ def killed(orders: Orders) -> bool:
     """Whether the process came so far that it was killed. Raises AssertionError where it ended in another way."""
     with client(orders) as (process, pipe):
         said = heard(pipe)
-    assert said in ("dead", "done"), f"the process is {said}"
+    assert said in ("dead", "done", "fenced"), f"the process is {said}"
     expected = -signal.SIGKILL if said == "dead" else 0
     assert process.exitcode in (expected, -signal.SIGKILL), f"the process ended with {process.exitcode}"
     return bool(process.exitcode)

@@ -10,20 +10,20 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tests.faults.harness.source import Change, State, changes_between, grouped
+from tests.faults.harness.source import Change, Source, State, changes_between, grouped
 from tests.faults.harness.strategies import Place
 from tests.faults.harness.target_log import Entry, consumptions
 
 Rows = Iterable[tuple[Any, ...]]
 
 
-def check(spark: SparkSession, place: Place, path: Path, states: Sequence[State], chained: bool = True) -> None:
+def check(spark: SparkSession, place: Place, path: Path, source: Source, chained: bool = True) -> None:
     """The target holds every change exactly once, up to the newest; `chained`: and its log tells how they came there.
     Raises AssertionError."""
     entries = consumptions(path, place.consumer)
-    points = [{}, *(states[entry.end] for entry in entries)]
+    points = [{}, *(source.at(entry.end) for entry in entries)]
     CHECKS.get(place.strategy, _copy)(spark, place, points, entries)
-    assert states[entries[-1].end] == states[-1], "the newest consumption ends before the source does"
+    assert points[-1] == source.states[-1], "the newest consumption ends before the source does"
     if chained:
         check_chain(entries)
 

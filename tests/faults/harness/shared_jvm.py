@@ -21,7 +21,7 @@ PLAIN = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.session.timeZone": "UTC",
 }
-PRELOADED = ["tests.faults.harness.client", "pandas", "pyspark.testing.utils", "pyspark.sql.connect.functions"]
+PRELOADED = ["tests.faults.harness.client", "pandas", "pyspark.testing.utils"]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ from random import Random
 
 from pyspark.sql import SparkSession
 
+from tests.consuming import newest
+
 Row = tuple[int, int, int]  # id, k, v
 State = dict[int, Row]
 GROUPS = 5
@@ -65,8 +67,15 @@ class Source:
         return len(self.states) * 10_000 + row_id
 
     def _commit(self, sql: str, state: State) -> None:
+        """Others set properties meanwhile (of retention), which are versions with the same rows."""
         self.spark.sql(sql)
+        version = newest(self.spark, self.name)
+        self.states += [self.states[-1]] * (version - len(self.states))
         self.states.append(state)
+
+    def at(self, version: int) -> State:
+        """What a version holds; nothing changed since the newest that is known."""
+        return self.states[min(version, len(self.states) - 1)]
 
 
 Change = tuple[str, int, int, int]  # change type, id, k, v
