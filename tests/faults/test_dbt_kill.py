@@ -6,7 +6,7 @@ import os
 import signal
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import pytest
 from pyspark.sql import SparkSession

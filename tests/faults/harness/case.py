@@ -152,8 +152,8 @@ class Case:
         try:
             yield
         except Exception as error:
-            error.args = (f"seed {self.seed}, case {self.number} ({self.strategy}), {where}: {error}",)
-            raise
+            this = f"seed {self.seed}, case {self.number} ({self.strategy}), {where}"
+            raise AssertionError(f"{this}: {type(error).__name__}: {error}") from error
 
     @cached_property
     def source(self) -> Source:
