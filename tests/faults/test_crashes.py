@@ -18,7 +18,7 @@ from tests.faults.harness.report import crashes_of
 from tests.faults.harness.strategies import STRATEGIES
 
 SEED = int(os.environ.get("STREAMSPARK_SEED", "3"))
-ENOUGH = int(os.environ.get("STREAMSPARK_CRASHES", "22"))
+ENOUGH = int(os.environ.get("STREAMSPARK_CRASHES", "33"))
 CASES = -(-ENOUGH // (ROUNDS - 1))  # of twelve, one may come too late
 tally: Tally = Counter()
 
