@@ -1,5 +1,8 @@
 """Crashes, a few seconds each: nothing is lost, nothing doubled (harness/case.py).
 
+Cases 0 to 3 (append, merge, both of apply_changes) have been seen to pass. Case 4 (insert_overwrite) fails: rows are
+missing, and whether the model in the harness or the adapter is wrong is not known yet. Later ones have not run.
+
 STREAMSPARK_CRASHES says how many at least, STREAMSPARK_SEED of which kind. What fails says its case, which
 `python -m tests.faults.harness --seed … --case …` does again.
 """
@@ -18,7 +21,7 @@ from tests.faults.harness.report import crashes_of
 from tests.faults.harness.strategies import STRATEGIES
 
 SEED = int(os.environ.get("STREAMSPARK_SEED", "3"))
-ENOUGH = int(os.environ.get("STREAMSPARK_CRASHES", "33"))
+ENOUGH = int(os.environ.get("STREAMSPARK_CRASHES", "44"))
 CASES = -(-ENOUGH // (ROUNDS - 1))  # of twelve, one may come too late
 tally: Tally = Counter()
 
