@@ -16,6 +16,7 @@ from dbt.adapters.streamspark.launch import LaunchOptions
 from dbt.adapters.streamspark.literals import bind
 from dbt.adapters.streamspark.row_counts import row_counts
 from dbt.adapters.streamspark.spark_errors import as_sql_error
+from dbt.adapters.streamspark.steps import step
 
 Description = list[tuple[str, str, None, None, None, None, bool]]
 _lock = threading.Lock()
@@ -58,6 +59,7 @@ class Session:
         text = sql.strip().removesuffix(";")
         if bindings is not None:
             text = bind(text, list(bindings))
+        step("statement")
         try:
             frame = self.spark.sql(text)
             rows = [tuple(row) for row in frame.collect()]

@@ -66,7 +66,6 @@ def commit(
         except Overtaken as error:
             overtaken = error
         fresh = plan_again()
-        step("plan")
         _check_moved(consumption, fresh, overtaken)
         if fresh.is_empty and fresh.n != consumption.n:
             return Outcome(fresh, None, None, number, skipped=True)
@@ -83,6 +82,7 @@ def _try(spark: SparkSession, consumption: Consumption, statements: Sequence[str
     before, began = _check_target(spark, consumption), perf_counter()
     for sql in statements[:-1]:
         spark.sql(sql)
+    step("staged")
     try:
         result = _run(spark, consumption, statements[-1])
     except Exception as error:

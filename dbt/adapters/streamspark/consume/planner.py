@@ -26,6 +26,7 @@ from dbt.adapters.streamspark.consume.pins import Pins
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.errors import Fenced, MissingSource, OffsetUnknown, StaleSource
 from dbt.adapters.streamspark.literals import in_comment
+from dbt.adapters.streamspark.steps import step
 from dbt.adapters.streamspark.streams.config import FAIL, FULL_REFRESH
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 from dbt.adapters.streamspark.streams.freshness import readable_until
@@ -235,6 +236,7 @@ def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
     sql, within = _relation(stream, start, end, reading)
     plan.shapes[key], plan.streams[key] = reading.shape, stream
     plan.reads[key] = StreamRead(stream.name, key, start, end, sql, reading.shape == EMPTY, reading.query, within)
+    step("plan")
 
 
 def _start(plan: Plan, stream: Stream) -> Frontier | None:
