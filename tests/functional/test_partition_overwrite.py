@@ -37,3 +37,27 @@ class TestRowIdsInAFilter:
             (1, "Bonn"), (1, "Jena"), (1, "Kiel"), (2, "Ulm"),
         ]  # fmt: skip
         assert results["by_arrival"].adapter_response["rows_affected"] == 2
+
+
+class TestARowOfTheTargetIsWrittenAgain:
+    """Spark 4.2 forgets the options of an INSERT whose rows come from its own target."""
+
+    prepare = TestRowIdsInAFilter.prepare
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        kept = (
+            "select id, city from {{ stream('arrivals') }} {% if is_incremental() %} union all "
+            "select id, city from {{ this }} where city in (select city from {{ stream('arrivals') }}) {% endif %}"
+        )
+        return {
+            "sources.yml": SOURCES,
+            "arrivals.sql": stream("people", "mode='append_only', show_initial_rows=true"),
+            "kept.sql": consumer("insert_overwrite", kept, "partition_by='city'"),
+        }
+
+    def test_the_other_partitions_stay(self, world: World) -> None:
+        run("run")
+        world.sql("insert into {raw}.people values (4, 'Ulm'), (5, 'Jena')")
+        run("run")
+        assert world.rows("kept") == [(1, "Ulm"), (2, "Bonn"), (3, "Kiel"), (4, "Ulm"), (5, "Jena")]

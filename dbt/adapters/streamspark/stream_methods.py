@@ -23,6 +23,7 @@ from dbt.adapters.streamspark.changes.change_query import ChangeQuery
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.interval import TRACKING
 from dbt.adapters.streamspark.connections import StreamsparkResponse, say
+from dbt.adapters.streamspark.consume.by_path import by_path
 from dbt.adapters.streamspark.consume.changes_applied import Applied, changes_applied
 from dbt.adapters.streamspark.consume.changes_model import ChangesConfig, ChangesModel, ChangesPlan
 from dbt.adapters.streamspark.consume.columns import Column, columns_of
@@ -296,6 +297,12 @@ class StreamMethods(metaclass=AdapterMeta):
         """Name and type of each column of a table or view, in order, whatever characters the names hold."""
         with self._errors(f"describe {name}"):
             return list(columns_of(self.spark().table(name).schema))
+
+    @available.parse(lambda *args, **kwargs: "")
+    def by_path(self, name: str) -> str:
+        """A Delta table under a name that no query calls it by."""
+        with self._errors(f"describe {name}"):
+            return by_path(self.spark(), name)
 
     @available.parse_list
     def columns_of_query(self, sql: str) -> list[Column]:

@@ -10,6 +10,7 @@ from uuid import uuid4
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.consume.by_path import by_path
 from dbt.adapters.streamspark.consume.changes_applied import changes_applied
 from dbt.adapters.streamspark.consume.changes_model import ChangesConfig, ChangesModel
 from dbt.adapters.streamspark.consume.columns import Column, columns_of
@@ -121,7 +122,7 @@ def insert_overwrite(run: Run) -> list[str]:
     dynamic = "with ('partitionOverwriteMode' = 'dynamic')"
     return [
         run.staged(f"{sql} union all {held}"),
-        f"insert overwrite {run.target} {dynamic} (id, k, v) select id, k, v from {ROWS}",
+        f"insert overwrite {by_path(run.spark, run.target)} {dynamic} (id, k, v) select id, k, v from {ROWS}",
     ]
 
 

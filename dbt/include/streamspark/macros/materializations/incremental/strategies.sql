@@ -20,11 +20,12 @@
 {#-
   The partitions that the rows belong to are replaced; without partition_by, the whole table. For Delta the mode is an
   option of the statement: under Spark's conf, Delta 4.4 optimizes the query twice, and filters on row ids then read
-  another field of the file's metadata.
+  another field of the file's metadata. The target is named by its path: the option is lost where the rows come from a
+  table of the target's own name (decision 0029).
 -#}
 {% macro streamspark__get_incremental_insert_overwrite_sql(arg_dict) -%}
   {%- if config.get('file_format') == 'delta' -%}
-  insert overwrite {{ arg_dict.target_relation }}
+  insert overwrite {{ adapter.by_path(arg_dict.target_relation.render()) }}
   {%- if config.get('partition_by') %} with ('partitionOverwriteMode' = 'dynamic'){% endif %} ({{ column_list(arg_dict.dest_columns) }})
   select {{ column_list(arg_dict.dest_columns) }} from {{ arg_dict.temp_relation }}
   {%- else -%}
