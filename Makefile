@@ -18,11 +18,11 @@ demo: install
 	@$(BIN)/python integration_tests/demo.py
 
 # The fastest first. A Spark that runs many small queries keeps one core busy, so two run side by side, a file to each in
-# turn, the long files early; the tests that kill processes and race them have the machine to themselves.
+# turn, the long files early; the tests that kill processes and race them come by themselves.
 test: install
 	$(BIN)/python -m pytest tests/unit
 	$(BIN)/python -m pytest tests/spark tests/functional tests/conformance -n 2 --dist loadfile --no-loadscope-reorder --durations=15
-	$(BIN)/python -m pytest tests/faults --durations=5
+	$(BIN)/python -m pytest tests/faults -n 2 --dist loadfile --durations=5
 
 lint: install
 	$(BIN)/ruff check .
