@@ -18,7 +18,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 sys.path.insert(0, str(Path(__file__).parent))
-from consumer import die, start_spark
+from own_process import die, start_spark
 from shared_catalog import shared_session
 
 from dbt.adapters.streamspark.ingest.channel import StreamingIngestChannel

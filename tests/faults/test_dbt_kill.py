@@ -18,8 +18,6 @@ from tests.faults.harness.target_log import consumptions
 from tests.functional.conftest import world  # noqa: F401
 from tests.functional.projects import READY, SOURCES, World
 
-pytestmark = pytest.mark.skipif("STREAMSPARK_UNRUN" not in os.environ, reason="written, but never run yet")
-
 MODEL = """
 {{ config(materialized='incremental', incremental_strategy='append', persist_docs={'relation': true},
           post_hook="insert into {{ this.schema }}.hooked select count(*) from {{ this }}") }}

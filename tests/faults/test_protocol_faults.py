@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.faults.harness.case import Case
 from tests.faults.harness.protocol_faults import FAULTS
-
-pytestmark = pytest.mark.skipif("STREAMSPARK_UNRUN" not in os.environ, reason="written, but never run yet")
 
 CASES = 4
 

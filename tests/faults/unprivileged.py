@@ -75,7 +75,7 @@ class Cases:
 
     def with_spark(self) -> None:
         from tests.consuming import CREATE, Model, make_source
-        from tests.faults.consumer import start_spark
+        from tests.faults.own_process import start_spark
 
         spark: Any = start_spark(self.root / "warehouse")
         spark.sparkContext.setLogLevel("OFF")
