@@ -157,8 +157,7 @@ class StreamMethods(metaclass=AdapterMeta):
                 self.planner.read_nothing(spark, consumer)
                 return NOTHING.format(name)
             sql = self.planner.read(spark, consumer, stream)
-            if self.started_over(model):
-                self._check_starts_over(model)
+            self._check_starts_over(model)
             return sql
 
     @available.parse(lambda *args, **kwargs: "")
@@ -169,7 +168,8 @@ class StreamMethods(metaclass=AdapterMeta):
 
     def _check_starts_over(self, model: Mapping[str, Any]) -> None:
         plan = self._plan(model)
-        assert plan is not None
+        if plan is None or not plan.started_over:
+            return
         check_starts_over(plan, str(model.get("raw_code")), self._is_copy(model))
         say(f"{plan.consumer.target}: on_stale: {plan.started_over}, since {plan.why}")
 

@@ -13,12 +13,12 @@ from tests.consuming import Model
 
 
 @contextmanager
-def at_step(name: str, action: Callable[[], object]) -> Iterator[None]:
-    """Runs `action` once, when the step is reached in this thread."""
+def at_step(name: str, action: Callable[[], object], *, anywhere: bool = False) -> Iterator[None]:
+    """Runs `action` once, when the step is reached in this thread, or `anywhere`."""
     pending, here = [action], threading.get_ident()
 
     def reached(step: str) -> None:
-        if step == name and pending and threading.get_ident() == here:
+        if step == name and pending and (anywhere or threading.get_ident() == here):
             pending.pop()()
 
     stop = on_step(reached)

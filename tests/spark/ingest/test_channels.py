@@ -14,8 +14,8 @@ from dbt.adapters.streamspark.changes.read import read_interval
 from dbt.adapters.streamspark.ingest.channel import StreamingIngestChannel
 from dbt.adapters.streamspark.ingest.client import StreamingIngestClient
 from dbt.adapters.streamspark.ingest.ingest_error import StreamingIngestError
-from dbt.adapters.streamspark.steps import on_step
 from tests.consuming import clean_log, newest, rows
+from tests.spark.consume.interruptions import at_step
 from tests.spark.ingest.conftest import Clients
 
 
@@ -84,18 +84,9 @@ def test_fenced_between_reading_and_committing(session: SparkSession, table: str
     channels["a"].append_rows(some(1), end_offset_token="1")
     channels["b"].append_rows(some(2), end_offset_token="2")
     opened: list[Any] = []
-
-    def race(step: str) -> None:
-        if step == "before_commit" and not opened:
-            opened.append(None)
-            opened.append(other.open_channel("a"))
-
-    stop = on_step(race)
-    try:
+    with at_step("before_commit", lambda: opened.append(other.open_channel("a")), anywhere=True):
         channels["b"].wait_for_flush(60)
-    finally:
-        stop()
-    assert opened[1][1].latest_committed_offset_token is None
+    assert opened[0][1].latest_committed_offset_token is None
     assert channels["b"].get_latest_committed_offset_token() == "2"
     with pytest.raises(StreamingIngestError, match="was opened again, by client second"):
         channels["a"].append_rows(some(3))
@@ -110,16 +101,12 @@ def test_closed_while_written_and_opened_elsewhere(session: SparkSession, table:
     channels["b"].append_rows(some(2), end_offset_token="2")
     opened: list[StreamingIngestChannel] = []
 
-    def race(step: str) -> None:
-        if step == "before_flush" and not channels["a"].is_closed():
-            channels["a"].close(wait_for_flush=False)
-            opened.append(other.open_channel("a")[0])
+    def race() -> None:
+        channels["a"].close(wait_for_flush=False)
+        opened.append(other.open_channel("a")[0])
 
-    stop = on_step(race)
-    try:
+    with at_step("before_flush", race, anywhere=True):
         channels["b"].wait_for_flush(60)
-    finally:
-        stop()
     assert ids(session, table) == [2]
     send(opened[0], 5)
     assert ids(session, table) == [2, 5]
