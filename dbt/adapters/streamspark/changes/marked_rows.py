@@ -4,19 +4,27 @@ read in full. Done with a synthetic vector that hides every other row (notes/per
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import Any
 
 from dbt.adapters.streamspark.changes.log import Action, TableLog
 
+# Delta gives its readers a vector as a text that Java's DataOutput writes, which takes no more bytes: some ten thousand
+# rows all over a file. A file is read in several parts then, up to so many; comparing it whole costs less than more.
+MOST_TEXT = 65_535
+MOST_PARTS = 8
 
-def marked_rows(log: TableLog, old: Action, new: Action) -> tuple[Action | None, Action | None]:
-    """Of one path under two vectors: the file reduced to the rows hidden since (gone), and to those shown
-    again since (back, after RESTORE). None where there is no such row."""
+
+def marked_rows(log: TableLog, old: Action, new: Action) -> tuple[list[Action], list[Action]] | None:
+    """Of one path under two vectors: the file reduced to the rows hidden since (gone), and to those shown again since
+    (back, after RESTORE), each in as many parts as it takes. None where the whole file has to be compared."""
     rows = physical_rows(old, new)
     if rows is None:
-        return old, new
+        return None
     before, after = _bitmap(log, old), _bitmap(log, new)
-    return _reduced(log, old, _minus(after, before), rows), _reduced(log, new, _minus(before, after), rows)
+    gone = _reduced(log, old, _minus(after, before), rows)
+    back = _reduced(log, new, _minus(before, after), rows)
+    return None if gone is None or back is None else (gone, back)
 
 
 def physical_rows(*actions: Action) -> int | None:
@@ -29,14 +37,27 @@ def physical_rows(*actions: Action) -> int | None:
     return None
 
 
-def _reduced(log: TableLog, action: Action, shown: Any, rows: int) -> Action | None:
-    if shown.isEmpty():
-        return None
-    hidden = _empty_bitmap(log)
-    hidden.addRange(_range(log, rows))
+def _reduced(log: TableLog, action: Action, shown: Any, rows: int) -> list[Action] | None:
+    """The file with vectors that together show just these rows; None where they would be too many."""
+    parts = 1
+    while parts <= MOST_PARTS:
+        bounds = [rows * part // parts for part in range(parts + 1)]
+        bitmaps = [_hidden(log, shown, rows, *part) for part in pairwise(bounds)]
+        vectors = [_inline(log, hidden) for hidden in bitmaps if hidden.cardinality() < rows]
+        if all(len(vector["pathOrInlineDv"]) <= MOST_TEXT for vector in vectors):
+            return [{**action, "deletionVector": vector} for vector in vectors]
+        parts *= 2
+    return None
+
+
+def _hidden(log: TableLog, shown: Any, rows: int, begin: int, end: int) -> Any:
+    """All rows but those of `shown` from `begin` to `end`."""
+    hidden = _rows(log, begin, end)
     hidden.diff(shown)
+    for others in ((0, begin), (end, rows)):
+        hidden.addRange(_range(log, *others))
     hidden.runOptimize()
-    return {**action, "deletionVector": _inline(log, hidden)}
+    return hidden
 
 
 def _bitmap(log: TableLog, action: Action) -> Any:
@@ -67,8 +88,14 @@ def _empty_bitmap(log: TableLog) -> Any:
     return log._jvm.org.apache.spark.sql.delta.deletionvectors.RoaringBitmapArray()
 
 
-def _range(log: TableLog, rows: int) -> Any:
-    return getattr(log._jvm.scala.collection.immutable, "Range$").apply(0, rows)
+def _rows(log: TableLog, begin: int, end: int) -> Any:
+    found = _empty_bitmap(log)
+    found.addRange(_range(log, begin, end))
+    return found
+
+
+def _range(log: TableLog, begin: int, end: int) -> Any:
+    return getattr(log._jvm.scala.collection.immutable, "Range$").apply(begin, end)
 
 
 def _inline(log: TableLog, hidden: Any) -> dict[str, Any]:

@@ -29,8 +29,8 @@ A_FILE = 1024 * 1024
 def endpoint_diff(interval: Interval) -> DataFrame:
     """Reads the files only at the start and only at the end, and of files at both ends only the rows whose
     deletion vector bit differs. Files that cannot share rows with the other side skip the join."""
-    old, new = _sides(interval)
-    shared_old, shared_new = _shared(interval, old), _shared(interval, new)
+    old, new, whole = _sides(interval)
+    shared_old, shared_new = _shared(interval, old, whole), _shared(interval, new, whole)
     if not shared_old or not shared_new:
         shared_old, shared_new = [], []
     elif _one_task_does([*old, *new]):
@@ -41,18 +41,24 @@ def endpoint_diff(interval: Interval) -> DataFrame:
     return union(parts) if parts else nothing(interval)
 
 
-def _sides(interval: Interval) -> tuple[list[Action], list[Action]]:
-    marked = [marked_rows(interval.log, old, new) for old, new in interval.files.remarked]
-    gone = [file for file, _ in marked if file is not None]
-    back = [file for _, file in marked if file is not None]
-    return [*interval.files.old, *gone], [*interval.files.new, *back]
+def _sides(interval: Interval) -> tuple[list[Action], list[Action], set[str]]:
+    """What has rows of the start alone, and of the end alone; `whole`: paths that are on both sides in full."""
+    old, new, whole = [*interval.files.old], [*interval.files.new], set()
+    for before, after in interval.files.remarked:
+        marked = marked_rows(interval.log, before, after)
+        if marked is None:
+            whole.add(before["path"])
+        gone, back = marked or ([before], [after])
+        old += gone
+        new += back
+    return old, new, whole
 
 
-def _shared(interval: Interval, files: Sequence[Action]) -> list[Action]:
+def _shared(interval: Interval, files: Sequence[Action], whole: set[str]) -> list[Action]:
     """Under a unique key any file may hold the partner of any row."""
     if interval.unique_key:
         return list(files)
-    return [file for file in files if interval.files.may_be_carried(file["path"])]
+    return [file for file in files if file["path"] in whole or interval.files.may_be_carried(file["path"])]
 
 
 def _lone(
