@@ -27,6 +27,10 @@ TEST_CONF = {
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:tests;create=true",
     "spark.sql.session.timeZone": "UTC",
+    # Over a few rows a query costs its planning: nothing is compiled for it, and it is planned once.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # Short queries only: the optimizing compiler would cost twice the whole suite's CPU time. Without it the JVM
     # keeps but 48 MB for compiled code, which the suite fills; sweeping it then takes a sixth of the CPU time.
     # Plans die young: with room for them a collection finds little alive, and seldom has to go through the old ones.

@@ -34,6 +34,7 @@ QUERIES = {
     "left_join": "select r.k, count(l.id) as n, sum(l.k) as total from t1 r left join t0 l on l.k = r.k group by r.k",
     "united": "select k, sum(n) as n from (select k, 1 as n from t0 union all select k, 2 as n from t1) q group by k",
     "of_groups": "select n, count(*) as groups, sum(k) as keys from (select k, count(*) as n from t0 group by k) q group by n",
+    "averaged": "select k, avg(d) as mean, avg(d * 3) as thrice, count(*) as n from t0 group by k",
     "by_float": "select cast(id % 2 as double) / if(k = 0, -1, 1) as f, count(*) as n from t1 group by all",
 }
 
@@ -70,7 +71,9 @@ def test_groups_take_up_what_changed(program: Program, name: str) -> None:
 @pytest.mark.parametrize(
     "query",
     [
-        "select k, avg(d) as a from t0 group by k",
+        "select k, avg(k) as a from t0 group by k",
+        "select k, avg(distinct d) as a from t0 group by k",
+        "select k, avg(cast(d as decimal(16, 2))) as a from t0 group by k",
         "select k, sum(cast(d as double)) as a from t0 group by k",
         "select k, count(distinct s) as a from t0 group by k",
         "select k, max(d) as a from t0 group by k",

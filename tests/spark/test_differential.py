@@ -36,7 +36,7 @@ TABLES = [
     Table("t0", {"id": "int", "k": "int", "d": "decimal(10,2)", "s": "string"}),
     Table("t1", {"id": "int", "k": "int", "b": "boolean"}),
 ]
-ADDITIVE = "select t0.k, count(*) as n, sum(d) as total from t0 join t1 on t0.k <=> t1.k group by t0.k"
+ADDITIVE = "select t0.k, count(*) as n, sum(d) as total, avg(d) as mean from t0 join t1 on t0.k <=> t1.k group by t0.k"
 
 
 @dataclass

@@ -11,6 +11,7 @@ from dbt.adapters.base.meta import AdapterMeta
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.operate.shown import FORMATS, Shown, one_of
+from dbt.adapters.streamspark.streams.tables_in import tables_in
 
 
 class ChannelMethods(metaclass=AdapterMeta):
@@ -55,7 +56,4 @@ class ChannelMethods(metaclass=AdapterMeta):
 
 def _tables(spark: SparkSession, schema: str, table: str | None) -> list[str]:
     """The one that is named, else all of the schema."""
-    if table is not None:
-        return [table]
-    listed = spark.catalog.listTables(schema)
-    return [f"{schema}.{one.name}" for one in listed if one.tableType not in ("TEMPORARY", "VIEW")]
+    return tables_in(spark, schema) if table is None else [table]

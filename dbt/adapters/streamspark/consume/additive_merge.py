@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from dbt.adapters.streamspark.changes.differentiate.additive import ROWS, Addend, Additive
+from collections.abc import Callable
+
+from dbt.adapters.streamspark.changes.differentiate.additive import ROWS, Addend, Additive, Mean
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.literals import literal
 
 
-def additive_merge(additive: Additive, target: str, added: str, within: str) -> str:
-    """The MERGE into `target` of the relation `added` (Additive.difference); `within` as in StreamRead. A group of
-    fewer rows than none is an error: somebody else has written to the target."""
+def additive_merge(
+    additive: Additive, target: str, added: str, within: str, spared: Callable[[str], str] = lambda row: ""
+) -> str:
+    """The MERGE into `target` of the relation `added` (Additive.difference); `within` and `spared` as in
+    ApplyChanges.merge. A group of fewer rows than none is an error: somebody else has written to the target."""
     on = [f"t.{quoted(key)} <=> s.{quoted(key)}" for key in additive.keys]
     names = (*(part.column for part in additive.parts), *additive.hidden)
     counts = [f"t.{quoted(name)} = {_checked(additive, target, name)}" for name in additive.hidden]
-    sets = ", ".join([*(f"t.{quoted(one.column)} = {_sum(one)}" for one in additive.addends), *counts])
+    sums = [f"t.{quoted(one.column)} = {_sum(one)}" for one in additive.addends]
+    means = [f"t.{quoted(one.column)} = {_mean(one, 't.{0} + s.{0}')}" for one in additive.means]
+    sets = ", ".join([*sums, *means, *counts])
     values = ", ".join(_first(additive, target, name) for name in names)
+    listed = ", ".join(map(quoted, names))
     return (
         f"merge into {target} as t\nusing {added} as s\non {' and '.join([*on, *([within] if within else [])])}\n"
-        f"when matched and t.{ROWS} + s.{ROWS} = 0 then delete\n"
-        f"when matched then update set {sets}\n"
-        f"when not matched and s.{ROWS} <> 0 then insert ({', '.join(map(quoted, names))}) values ({values})"
+        f"when matched and t.{ROWS} + s.{ROWS} = 0{spared('t')} then delete\n"
+        f"when matched{spared('t')} then update set {sets}\n"
+        f"when not matched and s.{ROWS} <> 0{spared('s')} then insert ({listed}) values ({values})"
     )
 
 
@@ -32,7 +39,16 @@ def _sum(one: Addend) -> str:
     return f"if(t.{values} + s.{values} = 0, null, cast(coalesce(t.{name}, 0) + s.{name} as {one.type}))"
 
 
+def _mean(one: Mean, added: str) -> str:
+    """The average; `added` is SQL for what a kept column is now, whose name is put into it."""
+    total, values = (added.format(quoted(name)) for name in (one.total, one.values))
+    return f"if({values} = 0, null, cast(({total}) / cast({values} as decimal(20, 0)) as {one.type}))"
+
+
 def _first(additive: Additive, target: str, name: str) -> str:
+    means = {one.column: one for one in additive.means}
+    if name in means:
+        return _mean(means[name], "s.{0}")
     sums = {one.column: one.values for one in additive.addends if one.values}
     if name == ROWS:
         return _refused_below_none(additive, target, f"s.{ROWS}")
@@ -40,7 +56,10 @@ def _first(additive: Additive, target: str, name: str) -> str:
 
 
 def _checked(additive: Additive, target: str, name: str) -> str:
+    types = {one.total: one.total_type for one in additive.means}
     total = f"t.{quoted(name)} + s.{quoted(name)}"
+    if name in types:
+        return f"cast({total} as {types[name]})"
     return _refused_below_none(additive, target, total) if name == ROWS else total
 
 

@@ -6,7 +6,7 @@ but old images is deleted. That is right for a key that changes its value, and f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dbt.adapters.streamspark.changes.projection import quoted
@@ -59,10 +59,17 @@ class ApplyChanges(Selection):
             f"{literal('. Which of them is right cannot be known; make the key unique, or the SELECT.')})"
         )
 
-    def merge(self, target: str, target_columns: Sequence[Column], within: str = "", rows: str = "") -> str:
+    def merge(
+        self,
+        target: str,
+        target_columns: Sequence[Column],
+        within: str = "",
+        rows: str = "",
+        spared: Callable[[str], str] = lambda row: "",
+    ) -> str:
         """The MERGE into `target`: deletes, changed rows and new rows; rows that stay as they are stay unwritten.
         `within`: a predicate that every row of the target `t` passes which has one of the keys. `rows`: a relation that
-        has the changed keys already."""
+        has the changed keys already. `spared`: FinalRows.spared, where some rows are final."""
         here = {column.name.lower() for column in target_columns}
         data = [column for column in self.data if column.name.lower() in here]
         equal = (f"t.{quoted(k.name)} <=> s.{KEY}.{quoted(k.name)}" for k in self.keys)
@@ -72,23 +79,24 @@ class ApplyChanges(Selection):
         values = ", ".join(f"s.{ROW}.{quoted(c.name)}" for c in data)
         return (
             f"merge into {target} as t\nusing {rows or self.changed_keys()} as s\non {on}\n"
-            f"when matched and not s.{UPSERT} then delete\n{self._not_new() if self.from_target else ''}"
-            f"when matched and ({self._differs(data)}) then update set {sets}\n"
-            f"when not matched and s.{UPSERT} then insert ({names}) values ({values})"
+            f"when matched and not s.{UPSERT}{spared('t')} then delete\n"
+            f"{self._not_new(spared('t')) if self.from_target else ''}"
+            f"when matched and ({self._differs(data)}){spared('t')} then update set {sets}\n"
+            f"when not matched and s.{UPSERT}{spared(f's.{ROW}')} then insert ({names}) values ({values})"
         )
 
     def rebase(self, target: str, target_columns: Sequence[Column]) -> str:
         """The MERGE where the rows are all that the target is to hold."""
         return f"{self.merge(target, target_columns)}\nwhen not matched by source then delete"
 
-    def _not_new(self) -> str:
+    def _not_new(self, spared: str) -> str:
         key, names = self.keys[0], ", ".join(key.name for key in self.keys)
         said = (
             f"concat({literal(f'{self.model}: a row has come whose unique_key ({names}) another row has: ')}, "
             f"to_json(s.{KEY}), {literal('. Make the key unique; if others write to the table, use --full-refresh.')})"
         )
         error = f"cast(raise_error({said}) as {key.type})"
-        return f"when matched and s.{UPSERT} and s.{OLD} is null then update set t.{key.quoted} = {error}\n"
+        return f"when matched and s.{UPSERT} and s.{OLD} is null{spared} then update set t.{key.quoted} = {error}\n"
 
     def _differs(self, data: Sequence[Column]) -> str:
         keys = {key.name.lower() for key in self.keys}

@@ -70,7 +70,8 @@ class Consumption:
     says that the statement makes the target anew from the streams' own starts (first run, full refresh). `seen` is
     the target's version at which the cursor was resolved (`Cursor.seen`), so that a RESTORE between plan and commit
     is noticed. `action` says what it is, where it is no run of the model (move.py, keep_alive.py).
-    `begun`: for models that choose by what their runs cost.
+    `begun`: for models that choose by what their runs cost. `final`: the predicate for rows that no run changes,
+    where there is one.
     """
 
     consumer: str
@@ -85,6 +86,7 @@ class Consumption:
     kept_queries: Mapping[str, str] = field(default_factory=dict)
     action: str = ""
     begun: Begun | None = None
+    final: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -121,5 +123,6 @@ class Consumption:
                 "streams": streams,
                 **({"action": self.action} if self.action else {}),
                 **({"begun": self.begun.to_dict()} if self.begun is not None else {}),
+                **({"final": self.final} if self.final else {}),
             }
         )

@@ -31,7 +31,8 @@ class Cursor:
     `timestamp` is the time of the commit that holds the frontiers, `version` that commit's version in the
     target (None when it is in the log of the table that the target was cloned from). `seen` is the
     target's newest version at that time (None: no target). `queries` maps stream id to the text that was read.
-    `costs` are those of the runs up to there, where the model keeps them.
+    `costs` are those of the runs up to there, where the model keeps them; `final` is the predicate for rows that no run
+    changes, where it has one.
     """
 
     n: int
@@ -41,6 +42,7 @@ class Cursor:
     seen: int | None = None
     queries: Mapping[str, str] = field(default_factory=dict)
     costs: Costs = field(default_factory=Costs)
+    final: str = ""
 
 
 def resolve_cursor(log: TableLog | None, consumer: str) -> Cursor:
@@ -118,6 +120,7 @@ class _Walk:
                 commit.timestamp,
                 queries=consumed.queries,
                 costs=costs,
+                final=consumed.final,
             )
         )
 

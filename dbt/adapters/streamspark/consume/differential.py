@@ -17,6 +17,7 @@ from dbt.adapters.streamspark.consume.additive_merge import additive_merge
 from dbt.adapters.streamspark.consume.changes_model import OWN, ChangesConfig, ChangesModel
 from dbt.adapters.streamspark.consume.columns import Column
 from dbt.adapters.streamspark.consume.costs import Begun
+from dbt.adapters.streamspark.consume.final_rows import FinalRows, final_rows
 from dbt.adapters.streamspark.consume.keyed_changes import KeyedChanges
 from dbt.adapters.streamspark.consume.planner import Consumer, Planner
 from dbt.adapters.streamspark.consume.refresh import Refresh, refresh
@@ -26,10 +27,11 @@ from dbt.adapters.streamspark.streams.stored_query import normal, reopened, stor
 @dataclass(frozen=True)
 class DifferentialConfig:
     """A differential model's validated configuration (streams/config.py). Without a `unique_key` the target has a
-    column more, ROW_ID, by which its rows are told apart."""
+    column more, ROW_ID, by which its rows are told apart. Rows for which `immutable_where` holds are final."""
 
     unique_key: tuple[str, ...] = ()
     refresh: str = "auto"
+    immutable_where: str = ""
     max_data_extension_days: int = ChangesConfig.max_data_extension_days
     enable_tracking: bool | None = None
 
@@ -45,12 +47,20 @@ class DifferentialPlan:
     reason: str
     within: str = ""
     additive: Additive | None = None
+    final: FinalRows | None = None
 
     def merge(self, rows: str, columns: Sequence[Column], target: str, its: Sequence[Column]) -> str:
         """The MERGE of the relation `rows`, which has the rows of `sql` and these columns, into `target` with `its`."""
+        spared = self.final.spared if self.final is not None else lambda row: ""
         if self.additive is not None:
-            return additive_merge(self.additive, target, rows, self.within)
-        return self.changes.merge(rows, columns, target, its, self.within)
+            return additive_merge(self.additive, target, rows, self.within, spared)
+        return self.changes.merge(rows, columns, target, its, self.within, spared)
+
+    def all_but(self, final: FinalRows, spark: SparkSession, target: str) -> DifferentialPlan:
+        """The same of a target made anew whose final rows stay."""
+        columns, its = spark.sql(self.sql).columns, spark.table(target).columns
+        keys = self.additive.keys if self.additive is not None else self.changes.keys
+        return replace(self, sql=final.kept(self.sql, target, columns, its, keys))
 
 
 @dataclass(frozen=True)
@@ -69,15 +79,18 @@ class DifferentialModel:
         Raises what a changes model's plan raises, and UnsupportedQuery for refresh `strict`.
         """
         at, model = time.time(), self._model()
-        added = self._additive(model)
+        final = self._final(model)
+        added = self._additive(model, final)
         if nothing or self.consumer.rebuild or model.is_first():
             return self._noted(model, self._planned(model, added, "first run", nothing), at)
         chosen = self._refresh(model, added)
         if chosen.anew:
             rebuilt = _but(model, consumer=replace(self.consumer, rebuild=True))
-            return self._noted(model, self._planned(rebuilt, added, chosen.reason), at)
+            planned = self._planned(rebuilt, added, chosen.reason)
+            kept = planned if final is None else planned.all_but(final, self.spark, self.consumer.target)
+            return self._noted(model, kept, at)
         planned = self._planned(model, added if self._has(added) else None, chosen.reason)
-        return self._noted(model, planned, at, chosen.changed)
+        return self._noted(model, replace(planned, final=final), at, chosen.changed)
 
     def _noted(
         self, model: ChangesModel, planned: DifferentialPlan, at: float, size: int | None = None
@@ -87,6 +100,7 @@ class DifferentialModel:
         if plan is not None and not plan.reads_nothing:
             whole = model.query.bytes_at(plan.reads[OWN].end) if size is None else size
             plan.begun = Begun(at, whole, planned.anew, plan.cursor.costs)
+            plan.final = self.config.immutable_where
         return planned
 
     def _model(self) -> ChangesModel:
@@ -97,14 +111,25 @@ class DifferentialModel:
         )
         return ChangesModel(self.spark, self.planner, self.consumer, self.sql, config, self.config.unique_key)
 
-    def _additive(self, model: ChangesModel) -> Additive | None:
-        """How the query's groups add up, where they are what the rows are matched by."""
+    def _final(self, model: ChangesModel) -> FinalRows | None:
+        """What was final when the target was brought to where it is; at the first run nothing was."""
+        if not self.config.immutable_where:
+            return None
+        cursor, now = self.planner.cursor(self.spark, self.consumer), self._newest(model)
+        columns = model.query.interval(None, now).lowered.schema.names
+        return final_rows(self.spark, self.config.immutable_where, columns, cursor.frontiers.get(OWN, now).timestamp)
+
+    def _newest(self, model: ChangesModel) -> Frontier:
+        return model.query.at(self.planner.pinned(self.consumer.invocation, model.query.logs))
+
+    def _additive(self, model: ChangesModel, final: FinalRows | None) -> Additive | None:
+        """How the query's groups add up, where they are what the rows are matched by: a group is final or it is not."""
         if not self.config.unique_key:
             return None
-        end = model.query.at(self.planner.pinned(self.consumer.invocation, model.query.logs))
-        found = additive(model.query.interval(None, end).lowered)
+        found = additive(model.query.interval(None, self._newest(model)).lowered)
         keys = {key.lower() for key in self.config.unique_key}
-        return found if found is not None and keys == {key.lower() for key in found.keys} else None
+        whole = found is not None and keys == {key.lower() for key in found.keys}
+        return found if whole and (final is None or final.columns <= keys) else None
 
     def _has(self, added: Additive | None) -> bool:
         """Whether the target keeps what its groups need to be added to."""
@@ -115,6 +140,8 @@ class DifferentialModel:
         since, text, query = cursor.frontiers[OWN], cursor.queries[OWN], model.query
         if text != stored(query) and normal(self._reopened(text, since)) != normal(query):
             return Refresh(True, "its query is another one now")
+        if cursor.final and cursor.final != self.config.immutable_where:
+            return Refresh(True, "its immutable_where is another one now")
         if added is None and ROWS in self.spark.table(self.consumer.target).columns:
             return Refresh(True, "its unique_key is another one now")
         interval = query.interval(query.frontier(since), query.at(self._end(model, since)))

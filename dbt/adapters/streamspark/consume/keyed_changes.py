@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
@@ -52,10 +52,19 @@ class KeyedChanges:
         """The SELECT of a new target's rows from the rows of an interval without a start."""
         return f"select {ROW}.* from ({sql}) where {UPSERT}"
 
-    def merge(self, rows: str, columns: Sequence[Column], target: str, its: Sequence[Column], within: str) -> str:
-        """The MERGE of the relation `rows`, which has these columns and the rows of an interval, into `target`."""
+    def merge(
+        self,
+        rows: str,
+        columns: Sequence[Column],
+        target: str,
+        its: Sequence[Column],
+        within: str,
+        spared: Callable[[str], str],
+    ) -> str:
+        """The MERGE of the relation `rows`, which has these columns and the rows of an interval, into `target`.
+        `within` and `spared` as in ApplyChanges.merge."""
         row = next(column.data_type for column in columns if column.name == ROW)
         assert isinstance(row, StructType)
         data = (*columns_of(row), *(Column(name, "string") for name in DIALECT.names))
         changes = ApplyChanges(self.model, rows, data, self.keys, from_target=True)
-        return changes.merge(target, its, within, rows)
+        return changes.merge(target, its, within, rows, spared)

@@ -71,7 +71,8 @@ class Consumer:
 @dataclass
 class Plan:
     """One consumer's plan in one invocation. `shapes` maps stream id to plan shape, `streams` to the stream.
-    `started_over`: its stream was stale, and what on_stale then asks for, FULL_REFRESH or REBASE; `why` it was."""
+    `started_over`: its stream was stale, and what on_stale then asks for, FULL_REFRESH or REBASE; `why` it was. `final`
+    as in Consumption."""
 
     consumer: Consumer
     cursor: Cursor
@@ -80,6 +81,7 @@ class Plan:
     shapes: dict[str, str] = field(default_factory=dict)
     reads_nothing: bool = False
     begun: Begun | None = None
+    final: str = ""
     started_over: str = ""
     why: str = ""
 
@@ -96,6 +98,7 @@ class Plan:
             rebuild=self._anew,
             seen=self.cursor.seen,
             begun=self.begun,
+            final=self.final,
         )
 
     @property
@@ -159,7 +162,7 @@ class Planner:
         if old.started_over:
             raise Fenced(f"{old.consumer.target}: another run came first while it started over. Run the model again.")
         cursor = _cursor(spark, old.consumer, refreshed=True)
-        plan = Plan(old.consumer, cursor, reads_nothing=old.reads_nothing, begun=old.begun)
+        plan = Plan(old.consumer, cursor, reads_nothing=old.reads_nothing, begun=old.begun, final=old.final)
         for stream in old.streams.values():
             _add(spark, plan, stream, self._pins)
         self._plans[(plan.consumer.invocation, plan.consumer.name)] = plan

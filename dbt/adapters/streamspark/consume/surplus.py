@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from pyspark.sql import SparkSession
@@ -13,7 +14,9 @@ from dbt.adapters.streamspark.changes.change_query import ChangeQuery
 from dbt.adapters.streamspark.changes.interval import TRACKING
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.consume import change_checks as checks
+from dbt.adapters.streamspark.consume.changes_model import OWN
 from dbt.adapters.streamspark.consume.cursor_query import begin, newest_cursor, own_query, query_at
+from dbt.adapters.streamspark.consume.final_rows import final_rows
 from dbt.adapters.streamspark.errors import InvalidQuery, MissingSource
 from dbt.adapters.streamspark.streams.catalog import properties
 
@@ -29,9 +32,19 @@ def surplus(spark: SparkSession, model: Any, query: Any, start_from: Any) -> str
     wanted = own_query(spark, log) if query is None else _at_cursor(spark, log, query)
     schema = spark.sql(wanted).schema
     if not _holds_changes(spark, model):
-        return checks.equals(None, str(model), schema, wanted, None)
+        held, wanted = _not_final(spark, log, schema.names, str(model), wanted)
+        return checks.equals(None, held, schema, wanted, None)
     rows = rows_of(spark, model, None, False)
     return checks.equals(rows, str(model), schema, wanted, start_of(spark, model, start_from))
+
+
+def _not_final(spark: SparkSession, log: TableLog, names: Sequence[str], held: str, wanted: str) -> tuple[str, str]:
+    """The target and its query without the rows that no run changes (`immutable_where`)."""
+    cursor = newest_cursor(log)
+    if not cursor.final:
+        return held, wanted
+    final = final_rows(spark, cursor.final, names, cursor.frontiers[OWN].timestamp).has()
+    return f"(select * from {held} where not {final})", f"select * from ({wanted}) where not {final}"
 
 
 def _holds_changes(spark: SparkSession, model: Any) -> bool:

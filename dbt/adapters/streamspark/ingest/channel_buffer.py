@@ -52,7 +52,7 @@ class ChannelBuffer:
             rows_error=self.state.rows_error + len(checked.errors),
         )
         if checked.errors:
-            last = checked.errors[-1].message
+            last = checked.errors[-1].without_values
             counted = replace(counted, last_error_message=last, last_error_token=token, last_error_on=now)
         self.state = counted
 

@@ -8,7 +8,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class InsertError:
-    """One row that does not fit its table. `row_index` counts from 0 within the rows of the call."""
+    """One row that does not fit its table. `row_index` counts from 0 within the rows of the call. `without_values` is
+    the message without anything that is in the row, which may be kept where others read it."""
 
     row_index: int
     message: str
@@ -16,6 +17,7 @@ class InsertError:
     extra_col_names: tuple[str, ...] = ()
     missing_not_null_col_names: tuple[str, ...] = ()
     null_value_for_not_null_col_names: tuple[str, ...] = ()
+    without_values: str = ""
 
 
 @dataclass(frozen=True)

@@ -78,10 +78,11 @@ def _check_is_table(spark: SparkSession, name: str) -> None:
     if name.startswith("delta.`"):
         return
     try:
-        kind = spark.catalog.getTable(name).tableType
+        described = spark.sql(f"describe extended {name}").collect()
     except AnalysisException as error:
         raise _unknown(name) from error
-    if kind in ("VIEW", "TEMPORARY"):
+    kind = next((row["data_type"] for row in reversed(described) if row["col_name"] == "Type"), "VIEW")
+    if kind == "VIEW":  # and of a temporary one no type is told
         raise StreamingIngestError("UnsupportedTable", f"{name} is a view: open the channel on the table below it.")
 
 

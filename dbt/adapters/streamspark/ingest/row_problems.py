@@ -13,16 +13,17 @@ class RowProblems:
     """Row index -> what is wrong with it."""
 
     def __init__(self) -> None:
-        self._values: dict[int, list[str]] = defaultdict(list)
+        self._values: dict[int, list[tuple[str, str]]] = defaultdict(list)
         self._extra: dict[int, list[str]] = defaultdict(list)
         self._missing: dict[int, list[str]] = defaultdict(list)
         self._null: dict[int, list[str]] = defaultdict(list)
 
     def no_mapping(self, index: int, row: Any) -> None:
-        self._values[index].append(f"a row is a mapping of column names to values, not a {type(row).__name__}")
+        said = f"a row is a mapping of column names to values, not a {type(row).__name__}"
+        self._values[index].append((said, said))
 
     def bad_value(self, index: int, why: str, column: str) -> None:
-        self._values[index].append(f"column {column}: {why}")
+        self._values[index].append((f"column {column}: {why}", f"column {column}: a value that does not fit it"))
 
     def extra_column(self, index: int, name: str) -> None:
         self._extra[index].append(name)
@@ -42,8 +43,9 @@ class RowProblems:
 
     def _error(self, index: int, row: Any) -> InsertError:
         extra, missing, null = (kind.get(index, []) for kind in (self._extra, self._missing, self._null))
-        said = [*self._values.get(index, [])]
-        said += [f"the table has no column {', '.join(extra)}"] if extra else []
+        said = [f"the table has no column {', '.join(extra)}"] if extra else []
         said += [f"missing, and may not be null: {', '.join(missing)}"] if missing else []
         said += [f"null, and may not be: {', '.join(null)}"] if null else []
-        return InsertError(index, "; ".join(said), row, tuple(extra), tuple(missing), tuple(null))
+        values = self._values.get(index, [])
+        message, without_values = ("; ".join([*(told[n] for told in values), *said]) for n in (0, 1))
+        return InsertError(index, message, row, tuple(extra), tuple(missing), tuple(null), without_values)

@@ -12,7 +12,15 @@ from dbt.adapters.streamspark.changes.formats import FORMATS
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.changes.read import MODES
 from dbt.adapters.streamspark.errors import InvalidStreamConfig
-from dbt.adapters.streamspark.streams.config_checks import Checks, boolean, checked_config, columns, days, one_of
+from dbt.adapters.streamspark.streams.config_checks import (
+    Checks,
+    boolean,
+    checked_config,
+    columns,
+    days,
+    one_of,
+    predicate,
+)
 
 ON_CONFIGURATION_CHANGE = ("apply", "continue", "fail")
 REFRESHES = ("auto", "incremental", "strict", "full")
@@ -146,6 +154,7 @@ CHANGES_CHECKS: Checks = {
 DIFFERENTIAL_CHECKS: Checks = {
     "unique_key": columns,
     "refresh": one_of(REFRESHES),
+    "immutable_where": predicate,
     "max_data_extension_days": days,
     "enable_tracking": boolean,
 }

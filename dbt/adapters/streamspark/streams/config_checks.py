@@ -80,3 +80,9 @@ def days(value: Any) -> int:
     if isinstance(value, bool) or not str(value).isdigit():
         raise ValueError("is no whole number of days, 0 or more (0: never extend).")
     return int(value)
+
+
+def predicate(value: Any) -> str:
+    if isinstance(value, str) and value.strip():
+        return value
+    raise ValueError("is no SQL predicate on the model's rows. Allowed: a text such as \"op = 'D'\".")

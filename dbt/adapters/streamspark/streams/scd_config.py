@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 from dbt.adapters.streamspark.errors import InvalidStreamConfig
-from dbt.adapters.streamspark.streams.config_checks import Checks, boolean, checked_config, columns
+from dbt.adapters.streamspark.streams.config_checks import Checks, boolean, checked_config, columns, predicate
 
 SCD_TYPES = (1, 2)
 NAMES = ("valid_from", "valid_to", "is_current", "is_deleted")
@@ -67,12 +67,6 @@ def _column(value: Any) -> str:
     raise ValueError("is no column name. Give an expression a name in the SELECT, and say that name here.")
 
 
-def _predicate(value: Any) -> str:
-    if isinstance(value, str) and value.strip():
-        return value
-    raise ValueError("is no SQL predicate on the model's rows. Allowed: a text such as \"op = 'D'\".")
-
-
 def _columns_or_boolean(value: Any) -> bool | tuple[str, ...]:
     if isinstance(value, list | tuple):
         return columns(value)
@@ -95,7 +89,7 @@ CHECKS: Checks = {
     "unique_key": columns,
     "scd_type": _scd_type,
     "sequence_by": _column,
-    **dict.fromkeys(PREDICATES, _predicate),
+    **dict.fromkeys(PREDICATES, predicate),
     "soft_deletes": boolean,
     "columns": columns,
     "except_columns": columns,

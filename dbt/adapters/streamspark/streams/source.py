@@ -14,6 +14,7 @@ from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.errors import BrokenSource, MissingSource, StaleSource
 from dbt.adapters.streamspark.spark_errors import as_sql_error
 from dbt.adapters.streamspark.streams.names import table_sql
+from dbt.adapters.streamspark.streams.tables_in import tables_in
 
 
 def open_source(spark: SparkSession, stream: str, since: Frontier) -> TableLog:
@@ -81,11 +82,9 @@ def _neighbours(spark: SparkSession, name: str) -> Iterator[str]:
     database = schema or spark.catalog.currentDatabase()
     if not spark.catalog.databaseExists(database):
         return
-    for table in spark.catalog.listTables(database):
-        if table.isTemporary or table.tableType == "VIEW" or table.name.lower() == own.strip("`").lower():
-            continue
-        if _is_delta(spark, f"{database}.{table.name}"):
-            yield f"{database}.{table.name}"
+    for other in tables_in(spark, database):
+        if other.rpartition(".")[2].lower() != own.strip("`").lower() and _is_delta(spark, other):
+            yield other
 
 
 def _is_delta(spark: SparkSession, name: str) -> bool:

@@ -1,16 +1,18 @@
 """Groups whose aggregates add up: what an interval adds to each, told by the rows that changed alone.
 
 That is for a result which somebody keeps, since it tells no group's value, only the difference. A kept group has more
-columns than the query gives: ROWS, the number of its rows, and for each sum how many values are in it, as the sum of
-none is NULL. Counts and sums of whole numbers and decimals add up exactly (notes on performance); others do not.
+columns than the query gives: ROWS, the number of its rows, for each sum and average how many values are in it, as the
+sum of none is NULL, and for each average their sum. Counts, and sums of whole numbers and decimals, add up exactly
+(notes on performance), and averages of decimals are the quotients of such sums; others do not.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
-from pyspark.sql.types import DecimalType, LongType, StructField
+from pyspark.sql.types import DataType, DecimalType, LongType, StructField
 from sqlglot import exp, parse_one
 
 from dbt.adapters.streamspark.changes.differentiate.differentiation import END, Differentiation
@@ -21,6 +23,9 @@ from dbt.adapters.streamspark.changes.query.not_covered import Node
 
 ROWS = "__count"
 EXACT = (LongType, DecimalType)
+# An average of decimal(p, s) is a decimal(p + 4, s + 4). Up to there the quotient of sum and count has so many more
+# digits that it is rounded as Spark's own average is, for a billion values of a group.
+MOST_DIGITS = 19
 
 
 @dataclass(frozen=True)
@@ -43,11 +48,29 @@ class Addend:
 
 
 @dataclass(frozen=True)
+class Mean:
+    """A column of the result that is the average of the values of `sql`; `total`, of type `total_type`, and `values`
+    are the columns that keep their sum and their number."""
+
+    column: str
+    sql: str
+    type: str
+    total: str
+    total_type: str
+    values: str
+
+    @property
+    def sum(self) -> Addend:
+        """The sum as a column like others."""
+        return Addend(self.total, self.sql, self.total_type, self.values)
+
+
+@dataclass(frozen=True)
 class Additive:
     """`parts` are the columns of the result, in order; `child` is what is grouped."""
 
     child: Operator
-    parts: tuple[Key | Addend, ...]
+    parts: tuple[Key | Addend | Mean, ...]
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -58,9 +81,14 @@ class Additive:
         return tuple(part for part in self.parts if isinstance(part, Addend))
 
     @property
+    def means(self) -> tuple[Mean, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Mean))
+
+    @property
     def hidden(self) -> tuple[str, ...]:
         """What a kept group has beside the query's columns."""
-        return (ROWS, *(part.values for part in self.addends if part.values))
+        counts = (part.values for part in self.parts if not isinstance(part, Key) and part.values)
+        return (ROWS, *counts, *(mean.total for mean in self.means))
 
     def groups(self, d: Differentiation) -> str:
         """The SELECT of all groups at the end, as they are to be kept."""
@@ -85,21 +113,34 @@ class Additive:
     def _whole(self) -> Iterator[tuple[str, str]]:
         for place, part in enumerate(self.parts):
             value = f"__v{place}"
-            yield part.column, value if isinstance(part, Key) else f"{'sum' if part.values else 'count'}({value})"
+            yield part.column, value if isinstance(part, Key) else f"{_function(part)}({value})"
         yield ROWS, "count(*)"
         yield from ((part.values, f"count(__v{place})") for place, part in self._sums())
+        for place, part in self._sums():
+            if isinstance(part, Mean):
+                yield part.total, f"cast(coalesce(sum(__v{place}), 0) as {part.total_type})"
 
     def _added(self) -> Iterator[tuple[str, str]]:
         for place, part in enumerate(self.parts):
             yield part.column, f"__v{place}" if isinstance(part, Key) else _signed(part, f"__v{place}")
         yield ROWS, "sum(__sign)"
         yield from ((part.values, _signed_count(f"__v{place}")) for place, part in self._sums())
+        yield from ((part.total, _signed(part.sum, f"__v{n}")) for n, part in self._sums() if isinstance(part, Mean))
 
-    def _sums(self) -> Iterator[tuple[int, Addend]]:
-        return ((n, part) for n, part in enumerate(self.parts) if isinstance(part, Addend) and part.values)
+    def _sums(self) -> Iterator[tuple[int, Addend | Mean]]:
+        return ((n, part) for n, part in enumerate(self.parts) if not isinstance(part, Key) and part.values)
 
 
-def _signed(part: Addend, value: str) -> str:
+def _function(part: Addend | Mean) -> str:
+    if isinstance(part, Mean):
+        return "avg"
+    return "sum" if part.values else "count"
+
+
+def _signed(part: Addend | Mean, value: str) -> str:
+    """What an interval adds; of an average nothing, which the merge makes of its sum and count."""
+    if isinstance(part, Mean):
+        return f"cast(null as {part.type})"
     if not part.values:
         return _signed_count(value)
     exact = f"cast({value} as {part.type})"
@@ -126,18 +167,26 @@ def additive(found: Lowered) -> Additive | None:
     return made if whole else None
 
 
-def _part(node: Aggregate, name: str, field: StructField) -> Key | Addend | None:
+def _part(node: Aggregate, name: str, field: StructField) -> Key | Addend | Mean | None:
     keys, aggregates = dict(node.keys), dict(node.aggregates)
     if name in keys:
         return Key(field.name, keys[name].sql)
     return _addend(field, parse_one(aggregates[name].sql, dialect="spark")) if name in aggregates else None
 
 
-def _addend(field: StructField, call: Node) -> Addend | None:
-    value, kind = call.this, field.dataType
+def _addend(field: StructField, call: Node) -> Addend | Mean | None:
+    value, kind, name = call.this, field.dataType, field.name.lower()
     if isinstance(call, exp.Count) and not call.expressions and not isinstance(value, exp.Distinct):
         counted = "1" if value is None or isinstance(value, exp.Star) else value.sql("spark")
         return Addend(field.name, counted, kind.simpleString())
     if isinstance(call, exp.Sum) and isinstance(kind, EXACT) and not isinstance(value, exp.Distinct):
-        return Addend(field.name, value.sql("spark"), kind.simpleString(), f"__count_of_{field.name.lower()}")
+        return Addend(field.name, value.sql("spark"), kind.simpleString(), f"__count_of_{name}")
+    if isinstance(call, exp.Avg) and not isinstance(value, exp.Distinct) and _is_short(kind):
+        total = DecimalType(kind.precision + 6, kind.scale - 4).simpleString()
+        names = {"total": f"__sum_of_{name}", "values": f"__count_of_{name}"}
+        return Mean(field.name, value.sql("spark"), kind.simpleString(), total_type=total, **names)
     return None
+
+
+def _is_short(kind: DataType) -> TypeGuard[DecimalType]:
+    return isinstance(kind, DecimalType) and kind.precision <= MOST_DIGITS

@@ -2,7 +2,8 @@
   A target kept equal to an ordinary SELECT: each run applies what changed in the query's result since the run before, or
   makes the target anew where that costs less, and commits the offset with the rows.
 
-  Config: unique_key, refresh, enable_tracking, max_data_extension_days (docs/reference/strategies.md).
+  Config: unique_key, refresh, immutable_where, enable_tracking, max_data_extension_days
+  (docs/reference/strategies.md).
 #}
 {% macro build_differential(existing, target) -%}
   {%- set is_table = existing is not none and existing.type == 'table' -%}
