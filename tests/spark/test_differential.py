@@ -36,6 +36,7 @@ TABLES = [
     Table("t0", {"id": "int", "k": "int", "d": "decimal(10,2)", "s": "string"}),
     Table("t1", {"id": "int", "k": "int", "b": "boolean"}),
 ]
+QUERY = "select id, s from t0"
 ADDITIVE = "select t0.k, count(*) as n, sum(d) as total, avg(d) as mean from t0 join t1 on t0.k <=> t1.k group by t0.k"
 
 
@@ -163,4 +164,43 @@ def test_a_run_that_is_overtaken_is_planned_again(program: Program, query: str) 
     early()
     outcome = late()
     assert outcome is not None and outcome.tries == 2
+    ours.check(history, history.mark())
+
+
+def test_new_rows_are_inserted_and_others_merged(program: Program) -> None:
+    history, by_ids = program.history, DifferentialConfig(refresh="incremental")
+    target = Target(history.session, "differential.appended", QUERY, by_ids)
+    rounds = (
+        ("insert into t0 values (1, 1, 1, 'a'), (1, 1, 1, 'a')", "CREATE OR REPLACE TABLE AS SELECT"),
+        ("insert into t0 values (1, 1, 1, 'a'), (2, 1, null, null)", "WRITE"),
+        ("update t0 set s = 'b' where id = 2", "MERGE"),
+        ("update t0 set k = 5 where id = 2", "WRITE"),  # which changes nothing here, but the offset
+        ("delete from t0 where id = 1", "MERGE"),
+    )
+    history.run("delete from t0")
+    for statement, operation in rounds:
+        history.run(statement)
+        target.run()
+        target.check(history, history.mark())
+        log = TableLog(history.session, target.name)
+        assert log.commit(log.version).operation == operation, statement
+    assert resolve_cursor(TableLog(history.session, target.name), target.consumer).n == len(rounds)
+
+
+def test_an_insert_that_is_overtaken_is_refused_where_rows_have_changed_since(program: Program) -> None:
+    history, by_ids = program.history, DifferentialConfig(refresh="incremental")
+    ours, theirs = (
+        Target(session_with(history.spark, history.confs, history.schema), "differential.overtaken", QUERY, by_ids)
+        for _ in range(2)
+    )
+    history.run("delete from t0", "insert into t0 values (1, 1, 1, 'a')")
+    ours.run()
+    history.run("insert into t0 values (3, 1, 1, 'a')")
+    early = theirs.plan()
+    history.run("update t0 set s = 'b' where id = 3")
+    late = ours.plan()
+    early()
+    with pytest.raises(Exception, match="another run came first, and rows have changed since"):
+        late()
+    ours.run()
     ours.check(history, history.mark())

@@ -39,7 +39,7 @@ class DifferentialConfig:
 @dataclass(frozen=True)
 class DifferentialPlan:
     """`sql` is the SELECT of all rows where `anew`, else of the `changes`, or of what is added to the target's groups,
-    where they are `additive`; `within` (SQL, may be empty) is where in the target they are."""
+    where they are `additive`; `within` (SQL, may be empty) is where in the target they are. `appended`: all are new."""
 
     sql: str
     changes: KeyedChanges
@@ -48,12 +48,16 @@ class DifferentialPlan:
     within: str = ""
     additive: Additive | None = None
     final: FinalRows | None = None
+    appended: bool = False
 
     def merge(self, rows: str, columns: Sequence[Column], target: str, its: Sequence[Column]) -> str:
-        """The MERGE of the relation `rows`, which has the rows of `sql` and these columns, into `target` with `its`."""
+        """The MERGE of the relation `rows`, which has the rows of `sql` and these columns, into `target` with `its`; or
+        an INSERT, which reads no file of the target, where it can match nothing."""
         spared = self.final.spared if self.final is not None else lambda row: ""
         if self.additive is not None:
             return additive_merge(self.additive, target, rows, self.within, spared)
+        if self.appended:
+            return self.changes.append(rows, columns, target, its, spared)
         return self.changes.merge(rows, columns, target, its, self.within, spared)
 
     def all_but(self, final: FinalRows, spark: SparkSession, target: str) -> DifferentialPlan:
@@ -163,8 +167,10 @@ class DifferentialModel:
             plan = _but(model, rows=group_changes).plan(nothing)
             return DifferentialPlan(plan.sql, changes, plan.anew, reason, self._within(), added)
         plan = _but(model, rows=changes, keys=changes.keys).plan(nothing)
-        sql = changes.all_rows(plan.sql) if plan.anew else plan.sql
-        return DifferentialPlan(sql, changes, plan.anew, reason, self._within())
+        if plan.anew:
+            return DifferentialPlan(changes.all_rows(plan.sql), changes, True, reason, self._within())
+        appended = changes.are_new(self.spark, plan.sql)
+        return DifferentialPlan(plan.sql, changes, False, reason, self._within(), appended=appended)
 
     def _within(self) -> str:
         plan = self.planner.plan(self.consumer.name, self.consumer.invocation)

@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
 from dbt.adapters.streamspark.changes.change_query import QueryInterval
 from dbt.adapters.streamspark.changes.changes import read_changes
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
-from dbt.adapters.streamspark.consume.apply_changes import KEY, ROW, UPSERT, ApplyChanges
+from dbt.adapters.streamspark.consume.apply_changes import KEY, OLD, ROW, UPSERT, ApplyChanges
 from dbt.adapters.streamspark.consume.columns import Column, columns_of
+from dbt.adapters.streamspark.literals import literal
 
 ROW_ID = "__row_id"
+NEW = f"{UPSERT} and {OLD} is null"
 DIALECT = DIALECTS["delta"]
 
 
@@ -63,8 +65,30 @@ class KeyedChanges:
     ) -> str:
         """The MERGE of the relation `rows`, which has these columns and the rows of an interval, into `target`.
         `within` and `spared` as in ApplyChanges.merge."""
-        row = next(column.data_type for column in columns if column.name == ROW)
-        assert isinstance(row, StructType)
-        data = (*columns_of(row), *(Column(name, "string") for name in DIALECT.names))
+        data = (*_data(columns), *(Column(name, "string") for name in DIALECT.names))
         changes = ApplyChanges(self.model, rows, data, self.keys, from_target=True)
         return changes.merge(target, its, within, rows, spared)
+
+    def are_new(self, spark: SparkSession, sql: str) -> bool:
+        """Whether the rows of `sql`, those of an interval, are rows that the target cannot have: new ones, told apart
+        by their ids. A unique_key might be there already, which only MERGE sees."""
+        return not self.unique_key and spark.sql(f"select 1 from ({sql}) where not ({NEW}) limit 1").isEmpty()
+
+    def append(
+        self, rows: str, columns: Sequence[Column], target: str, its: Sequence[Column], spared: Callable[[str], str]
+    ) -> str:
+        """The INSERT of the relation `rows`, which must all be new: a run that is planned again may find others."""
+        here = {column.name.lower() for column in its}
+        names = [column.quoted for column in _data(columns) if column.name.lower() in here]
+        other = f"{self.model}: another run came first, and rows have changed since. Run the model again."
+        return (
+            f"insert into {target} ({', '.join(names)})\nselect {', '.join(f's.{ROW}.{name}' for name in names)}\n"
+            f"from {rows} as s where if({NEW}, true, raise_error({literal(other)})){spared(f's.{ROW}')}"
+        )
+
+
+def _data(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """The columns of a changed row."""
+    row = next(column.data_type for column in columns if column.name == ROW)
+    assert isinstance(row, StructType)
+    return columns_of(row)
