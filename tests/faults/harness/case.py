@@ -1,5 +1,5 @@
-"""One target and its life: in every round its source changes, its consumer crashes, another one finishes, and what it
-holds is checked."""
+"""One target and its life: in every round its source changes, its consumer crashes before it writes, is started again and
+crashes later, another one finishes, and what it holds is checked."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ from tests.faults.harness.source import Source
 from tests.faults.harness.strategies import INSERTS_ONLY, STRATEGIES, Place, consume, stream_on
 from tests.faults.harness.target_log import consumptions
 
-ROUNDS = len(STEPS)
+EARLY, LATE = STEPS[:6], STEPS[6:]  # before it writes, and after which its commit may be there
+ROUNDS = len(EARLY)
 AFTER_PLANNING = ("plan", "staged", "set_confs", "before_dml")
 TRIES = 5
 Tally = Counter[tuple[str, str, str]]  # strategy, how, at -> how often
@@ -69,25 +70,28 @@ class Case:
 
     def _live(self) -> None:
         self.source.create()
-        for number, one in enumerate(self.crashes()):
-            with self._said(f"round {number}: {one}"):
-                self._round(one)
+        for number, both in enumerate(self.crashes()):
+            with self._said(f"round {number}: {both}"):
+                self._round(both)
         with self._said("at the end"):
             assert self.strategy == "table" or consume(self.spark, self.place) is None, "something is left to consume"
 
-    def crashes(self) -> Iterator[Crash]:
-        """Every step once, in an order of the case's own."""
-        steps = self.dice.sample(STEPS, len(STEPS))
+    def crashes(self) -> Iterator[tuple[Crash, Crash]]:
+        """Every step once, an early and a late one in each round, in an order of the case's own."""
+        early, late = (self.dice.sample(steps, len(steps)) for steps in (EARLY, LATE))
         for number in range(self.rounds):
-            at = steps[number % len(steps)]
-            how = "kill" if at in MEANWHILE or self.dice.random() < 0.6 else "raise"
-            yield Crash(how, at, self.dice.random() < 0.5)
+            yield self._crash(early[number % ROUNDS]), self._crash(late[number % ROUNDS])
 
-    def _round(self, one: Crash) -> None:
+    def _crash(self, at: str) -> Crash:
+        how = "kill" if at in MEANWHILE or self.dice.random() < 0.6 else "raise"
+        return Crash(how, at, self.dice.random() < 0.5)
+
+    def _round(self, both: tuple[Crash, Crash]) -> None:
         self.source.change()
-        self._count(self._happens(one), one.how, one.at)
-        if one.how == "kill" and one.wait:
-            when_idle(self.base)
+        for one in both:
+            self._count(self._happens(one), one.how, one.at)
+            if one.how == "kill" and one.wait:
+                when_idle(self.base)
         self._finish()
         if self.dice.random() < self.overtaken:
             self._overtaken()
@@ -99,11 +103,12 @@ class Case:
         return crash.killed(self._orders(at=one.at, seed=self.dice.randrange(1000)))
 
     def _overtaken(self) -> None:
-        """A run stands still at a step while the source changes and another run consumes that; then it goes on."""
+        """A run stands still at a step while the source changes and another run consumes that; then it goes on. Its
+        session is its own: it may have the confs that make Delta skip a number's second write, a source's too."""
         at = self.dice.choice(AFTER_PLANNING)
         self.source.change()
         if self.dice.random() < 0.5:
-            self._claim(crash.overtaken(self.spark, self.place, at, self._rival))
+            self._claim(crash.overtaken(session_of(self.base), self.place, at, self._rival))
         else:
             self._come_back(at)
         self._count(True, "overtaken", at)
@@ -123,7 +128,7 @@ class Case:
                 pipe.send("go on")
                 assert crash.heard(pipe) == "done"
 
-            self._claim(crash.overtaken(self.spark, self.place, "before_dml", go_on))
+            self._claim(crash.overtaken(session_of(self.base), self.place, "before_dml", go_on))
 
     def _claim(self, outcome: Outcome | None) -> None:
         """Who says that it has committed has."""

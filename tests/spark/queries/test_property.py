@@ -30,7 +30,7 @@ from tests.spark.queries.oracle import check_interval, check_ledger, interval_of
 from tests.spark.queries.programs import Program, tables
 
 SEED = os.environ.get("STREAMSPARK_QUERY_SEED", "1")
-CASES = int(os.environ.get("STREAMSPARK_QUERY_CASES", "1000"))
+CASES = int(os.environ.get("STREAMSPARK_QUERY_CASES", "2000"))
 ONLY = os.environ.get("STREAMSPARK_QUERY")
 FIRST, A_HISTORY = 60, 280  # cases of the first history, and of every other
 MOST_ROWS = 300
