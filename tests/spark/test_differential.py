@@ -126,6 +126,22 @@ def test_a_target_is_its_query_after_each_round(program: Program) -> None:
         program.round()
 
 
+def test_a_few_rows_deleted_in_each_file_are_no_reason_to_make_a_target_anew(program: Program) -> None:
+    history = program.history
+    target = Target(history.session, "differential.marked", QUERY, DifferentialConfig(("id",)))
+    history.run("delete from t0", "insert into t0 select id, 0, 0, 'a' from range(5000)")
+    target.run()
+    for statement, reason in (
+        ("delete from t0 where id % 500 = 7", "0.1% of the bytes of differential.t0 changed, no more than 25%"),
+        ("delete from t0 where id % 500 = 8", "0.1% of the bytes of differential.t0 changed, no more than 25%"),
+        ("update t0 set s = 'b'", "% of the bytes of differential.t0 changed, more than 25%"),
+    ):
+        history.run(statement)
+        target.run()
+        assert target.reason.endswith(reason), (statement, target.reason)
+        target.check(history, history.mark())
+
+
 def test_earlier_runs_tell_what_costs_less(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     history = program.history
     target = Target(history.session, "differential.timed", "select id, s from t0", DifferentialConfig(("id",)))

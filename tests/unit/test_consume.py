@@ -16,7 +16,6 @@ from dbt.adapters.streamspark.consume import user_metadata
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.costs import Begun, Costs, Took
 from dbt.adapters.streamspark.consume.pins import Pins
-from dbt.adapters.streamspark.consume.refresh import Changed, by_time
 from dbt.adapters.streamspark.errors import InvalidInterval, OffsetUnknown
 
 NOW = datetime(2026, 11, 21, tzinfo=timezone.utc)
@@ -55,26 +54,6 @@ def test_costs_are_carried_from_run_to_run() -> None:
     costs = found.begun.ended(NOW)
     assert costs == Costs(Took(60.0, 1000), Took(40.0, 100))
     assert Begun(NOW.timestamp() + 5, 900, True, costs).ended(NOW) == Costs(Took(0.0, 900), Took(40.0, 100))
-
-
-@pytest.mark.parametrize(
-    ("costs", "changed", "chosen"),
-    [
-        (Costs(), 100, None),
-        (Costs(Took(60, 1000)), 900, None),
-        (Costs(Took(60, 1000), Took(40, 100)), 100, None),
-        (
-            Costs(Took(60, 1000), Took(40, 100)),
-            200,
-            "by the times of earlier runs, that takes 60 s, and 80 s by changes",
-        ),
-        (Costs(Took(1, 1000), Took(9, 100)), 100, None),  # what it spares is not worth new ids of all rows
-        (Costs(Took(600, 1000), Took(650, 100)), 100, None),
-    ],
-)
-def test_anew_where_earlier_runs_say_so(costs: Costs, changed: int, chosen: str | None) -> None:
-    found = by_time(costs, [Changed("t", changed, 1600), Changed("u", 0, 400)])
-    assert found == (None if chosen is None else (True, chosen))
 
 
 def test_initial_rows_have_no_from() -> None:

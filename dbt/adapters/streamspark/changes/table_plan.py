@@ -25,9 +25,9 @@ def table_plan(leaf: Leaf, appended: bool = False, looked_up: tuple[Size, Size] 
         end=leaf.interval.end,
         shape=leaf.shape_of(appended),
         files_at_start=len(before),
-        bytes_at_start=_bytes(before),
+        bytes_at_start=bytes_of(before),
         files_at_end=len(after),
-        bytes_at_end=_bytes(after),
+        bytes_at_end=bytes_of(after),
         looked_up_files_at_start=start_files,
         looked_up_bytes_at_start=start_bytes,
         looked_up_files_at_end=end_files,
@@ -45,7 +45,8 @@ def _inserted(leaf: Leaf) -> tuple[list[Action], list[Action]]:
     return [], [file for _, files in inserted_files(leaf.interval.commits) for file in files]
 
 
-def _bytes(files: Sequence[Action]) -> int:
+def bytes_of(files: Sequence[Action]) -> int:
+    """A remove need not say how large its file was."""
     return sum(int(file.get("size") or 0) for file in files)
 
 

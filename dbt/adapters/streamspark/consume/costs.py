@@ -12,7 +12,7 @@ FIXED = 3.0  # seconds of a run by changes, however little has changed
 
 @dataclass(frozen=True)
 class Took:
-    """`seconds` from planning to commit, for `size` bytes: those of the base tables, or of their changed files."""
+    """`seconds` from planning to commit, for `size` bytes: those of the base tables, or those that changed."""
 
     seconds: float
     size: int

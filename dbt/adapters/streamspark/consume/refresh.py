@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from dbt.adapters.streamspark.changes.change_query import QueryInterval
 from dbt.adapters.streamspark.changes.changes import refuse_fallbacks
 from dbt.adapters.streamspark.changes.differentiate.leaves import Leaf
-from dbt.adapters.streamspark.changes.explain import table_plan
-from dbt.adapters.streamspark.changes.file_changes import EMPTY
+from dbt.adapters.streamspark.changes.file_changes import EMPTY, FileChanges
+from dbt.adapters.streamspark.changes.log import Action
+from dbt.adapters.streamspark.changes.marked_rows import marked_share
+from dbt.adapters.streamspark.changes.table_plan import bytes_of
 from dbt.adapters.streamspark.consume.costs import Costs
 
 # Changed files are read at both ends, and what they touch is looked up at both ends: from here on a rebuild reads less.
@@ -20,8 +22,8 @@ SPARED_SECONDS, SPARED_SHARE = 10.0, 0.15
 
 @dataclass(frozen=True)
 class Refresh:
-    """`anew`: the target is computed whole. `reason` is for the log. `changed` is the bytes of changed files at both
-    ends."""
+    """`anew`: the target is computed whole. `reason` is for the log. `changed` is the bytes that changed, of
+    all base tables, as in Changed."""
 
     anew: bool
     reason: str
@@ -30,7 +32,8 @@ class Refresh:
 
 @dataclass(frozen=True)
 class Changed:
-    """One base table: bytes of the files that differ between the ends, and of all files at both ends, if known."""
+    """One base table: the bytes that `changed`, which are those of the files at one end only, and of others the part
+    whose rows another deletion vector hides; and the bytes of all files at both ends, if known."""
 
     table: str
     changed: int
@@ -63,7 +66,7 @@ def _by_cost(interval: QueryInterval, tables: Sequence[Changed], costs: Costs) -
     if fallbacks:
         return True, f"there is no rule for {fallbacks[0]}"
     most = max(tables, key=lambda table: table.share)
-    told = f"files with {most.share:.1%} of the bytes of {most.table} changed"
+    told = f"{most.share:.1%} of the bytes of {most.table} changed"
     if most.share > MOST:
         return True, f"{told}, more than {MOST:.0%}"
     return by_time(costs, tables) or (False, f"{told}, no more than {MOST:.0%}")
@@ -82,7 +85,16 @@ def by_time(costs: Costs, tables: Sequence[Changed]) -> tuple[bool, str] | None:
 
 
 def _changed(leaf: Leaf) -> Changed:
-    plan = table_plan(leaf)
     known = leaf.interval.log.size(leaf.interval.end)
-    touched = plan.bytes_at_start + plan.bytes_at_end
-    return Changed(leaf.table.name, touched, None if known is None else 2 * known[1])
+    return Changed(leaf.table.name, _touched(leaf.interval.files), None if known is None else 2 * known[1])
+
+
+def _touched(files: FileChanges) -> int:
+    return bytes_of([*files.old, *files.new]) + sum(_marked(old, new) for old, new in files.remarked)
+
+
+def _marked(old: Action, new: Action) -> int:
+    """A few deleted rows in each file are no change of every file: only they are compared. Where nobody knows how many
+    there are, the file is read whole at both ends."""
+    share = marked_share(old, new)
+    return bytes_of([old, new]) if share is None else round(share * bytes_of([new]))

@@ -1,0 +1,82 @@
+"""Whether a differential target follows its query's changes or is made anew, told from sizes and times alone."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from dbt.adapters.streamspark.changes.change_query import QueryInterval
+from dbt.adapters.streamspark.changes.file_changes import FileChanges
+from dbt.adapters.streamspark.changes.log import Action
+from dbt.adapters.streamspark.consume.costs import Costs, Took
+from dbt.adapters.streamspark.consume.refresh import Changed, Refresh, by_time, refresh
+
+ROWS = 1000
+WHOLE = 4000  # bytes of the table at the end
+
+
+def file(size: int = 1000, hidden: int = 0, rows: int | None = ROWS) -> Action:
+    vector = {"deletionVector": {"cardinality": hidden}} if hidden else {}
+    stats = {} if rows is None else {"stats": json.dumps({"numRecords": rows})}
+    return {"path": "a", "size": size, **vector, **stats}
+
+
+def remarked(before: int, after: int, rows: int | None = ROWS) -> FileChanges:
+    return FileChanges(remarked=((file(hidden=before, rows=rows), file(hidden=after, rows=rows)),))
+
+
+def chosen(files: FileChanges, asked: str = "auto") -> Refresh:
+    log = SimpleNamespace(size=lambda version: (4, WHOLE))
+    interval = SimpleNamespace(files=files, log=log, end=3)
+    leaf: Any = SimpleNamespace(interval=interval, table=SimpleNamespace(name="t"))
+    found = SimpleNamespace(shape=files.shape, fallbacks=[], leaves={"token": leaf})
+    return refresh(asked, cast(QueryInterval, found), Costs())
+
+
+@pytest.mark.parametrize(
+    ("files", "changed"),
+    [
+        (FileChanges(new=(file(700),)), 700),
+        (FileChanges(old=(file(300),), new=(file(700),)), 1000),
+        (remarked(0, 20), 20),
+        (remarked(400, 420), 20),
+        (remarked(420, 400), 20),  # brought back by RESTORE
+        (remarked(0, 20, rows=None), 2000),  # read whole, at both ends
+        (FileChanges(old=({"path": "a"},)), 0),  # a remove that does not say how large its file was
+        (FileChanges(new=(file(700),), remarked=remarked(0, 20).remarked), 720),
+    ],
+)
+def test_of_a_file_at_both_ends_the_marked_rows_count(files: FileChanges, changed: int) -> None:
+    assert chosen(files).changed == chosen(files, "incremental").changed == changed
+
+
+def test_marks_in_every_file_are_few_bytes_and_an_update_of_all_rows_is_all() -> None:
+    marked = remarked(0, 20).remarked * 4
+    assert chosen(FileChanges(remarked=marked)) == Refresh(
+        False, "1.0% of the bytes of t changed, no more than 25%", 80
+    )
+    updated = FileChanges(new=(file(WHOLE),), remarked=remarked(0, ROWS).remarked * 4)
+    assert chosen(updated) == Refresh(True, "100.0% of the bytes of t changed, more than 25%", 2 * WHOLE)
+
+
+@pytest.mark.parametrize(
+    ("costs", "changed", "chosen"),
+    [
+        (Costs(), 100, None),
+        (Costs(Took(60, 1000)), 900, None),
+        (Costs(Took(60, 1000), Took(40, 100)), 100, None),
+        (
+            Costs(Took(60, 1000), Took(40, 100)),
+            200,
+            "by the times of earlier runs, that takes 60 s, and 80 s by changes",
+        ),
+        (Costs(Took(1, 1000), Took(9, 100)), 100, None),  # what it spares is not worth new ids of all rows
+        (Costs(Took(600, 1000), Took(650, 100)), 100, None),
+    ],
+)
+def test_anew_where_earlier_runs_say_so(costs: Costs, changed: int, chosen: str | None) -> None:
+    found = by_time(costs, [Changed("t", changed, 1600), Changed("u", 0, 400)])
+    assert found == (None if chosen is None else (True, chosen))
