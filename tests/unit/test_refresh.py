@@ -11,7 +11,7 @@ import pytest
 from dbt.adapters.streamspark.changes.change_query import QueryInterval
 from dbt.adapters.streamspark.changes.file_changes import FileChanges
 from dbt.adapters.streamspark.changes.log import Action
-from dbt.adapters.streamspark.consume.costs import Costs, Took
+from dbt.adapters.streamspark.consume.costs import FEW, Costs, Took
 from dbt.adapters.streamspark.consume.refresh import Changed, Refresh, by_time, refresh
 
 ROWS = 1000
@@ -67,12 +67,14 @@ def test_marks_in_every_file_are_few_bytes_and_an_update_of_all_rows_is_all() ->
     [
         (Costs(), 100, None),
         (Costs(Took(60, 1000)), 900, None),
-        (Costs(Took(60, 1000), Took(40, 100)), 100, None),
+        (Costs(Took(60, 1000), Took(40, FEW)), FEW, None),
         (
-            Costs(Took(60, 1000), Took(40, 100)),
-            200,
+            Costs(Took(60, 1000), Took(40, FEW)),
+            2 * FEW,
             "by the times of earlier runs, that takes 60 s, and 80 s by changes",
         ),
+        (Costs(Took(60, 1000), Took(4, 100)), FEW, None),  # the run of 100 bytes tells no more of these
+        (Costs(Took(60, 1000), Took(40, 0)), FEW, None),
         (Costs(Took(1, 1000), Took(9, 100)), 100, None),  # what it spares is not worth new ids of all rows
         (Costs(Took(600, 1000), Took(650, 100)), 100, None),
     ],

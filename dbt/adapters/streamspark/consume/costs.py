@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 FIXED = 3.0  # seconds of a run by changes, however little has changed
+# Up to so many bytes of changes starting jobs is what takes the time: a run by some marked rows, a few hundred bytes,
+# does not tell that a thousand times as many take a thousand times as long.
+FEW = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -32,15 +35,18 @@ class Costs:
     def expected(self, changed: int, whole: int) -> tuple[float, float] | None:
         """Seconds by changes and anew, for so many bytes; None where not both are known.
 
-        >>> Costs(Took(60, 1000), Took(40, 100)).expected(200, 1000)
+        >>> Costs(Took(60, 1000), Took(40, 2 * FEW)).expected(4 * FEW, 1000)
         (80.0, 60.0)
-        >>> Costs(Took(60, 1000), Took(40, 100)).expected(1, 2000)
+        >>> Costs(Took(60, 1000), Took(40, 2 * FEW)).expected(1, 2000)
         (3.0, 120.0)
+        >>> Costs(Took(60, 1000), Took(4, 100)).expected(FEW, 1000)
+        (4.0, 60.0)
         """
         if self.anew is None or self.by_changes is None:
             return None
         least = min(self.by_changes.seconds, FIXED)
-        return max(least, self.by_changes.scaled(changed)), self.anew.scaled(whole)
+        known = replace(self.by_changes, size=max(self.by_changes.size, min(changed, FEW)))
+        return max(least, known.scaled(changed)), self.anew.scaled(whole)
 
     def to_dict(self) -> dict[str, list[float]]:
         both = {"anew": self.anew, "by_changes": self.by_changes}
