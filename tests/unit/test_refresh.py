@@ -10,9 +10,10 @@ import pytest
 
 from dbt.adapters.streamspark.changes.change_query import QueryInterval
 from dbt.adapters.streamspark.changes.file_changes import FileChanges
-from dbt.adapters.streamspark.changes.log import Action
+from dbt.adapters.streamspark.changes.log import Action, TableLog
 from dbt.adapters.streamspark.consume.costs import FEW, Costs, Took
 from dbt.adapters.streamspark.consume.refresh import Changed, Refresh, by_time, refresh
+from dbt.adapters.streamspark.consume.target import may_be_followed
 
 ROWS = 1000
 WHOLE = 4000  # bytes of the table at the end
@@ -33,7 +34,7 @@ def chosen(files: FileChanges, asked: str = "auto") -> Refresh:
     interval = SimpleNamespace(files=files, log=log, end=3)
     leaf: Any = SimpleNamespace(interval=interval, table=SimpleNamespace(name="t"))
     found = SimpleNamespace(shape=files.shape, fallbacks=[], leaves={"token": leaf})
-    return refresh(asked, cast(QueryInterval, found), Costs())
+    return refresh(asked, cast(QueryInterval, found), Costs(), followed=False)
 
 
 @pytest.mark.parametrize(
@@ -63,22 +64,40 @@ def test_marks_in_every_file_are_few_bytes_and_an_update_of_all_rows_is_all() ->
 
 
 @pytest.mark.parametrize(
-    ("costs", "changed", "chosen"),
+    ("costs", "changed", "anew", "anew_where_followed"),
     [
-        (Costs(), 100, None),
-        (Costs(Took(60, 1000)), 900, None),
-        (Costs(Took(60, 1000), Took(40, FEW)), FEW, None),
-        (
-            Costs(Took(60, 1000), Took(40, FEW)),
-            2 * FEW,
-            "by the times of earlier runs, that takes 60 s, and 80 s by changes",
-        ),
-        (Costs(Took(60, 1000), Took(4, 100)), FEW, None),  # the run of 100 bytes tells no more of these
-        (Costs(Took(60, 1000), Took(40, 0)), FEW, None),
-        (Costs(Took(1, 1000), Took(9, 100)), 100, None),  # what it spares is not worth new ids of all rows
-        (Costs(Took(600, 1000), Took(650, 100)), 100, None),
+        (Costs(), 100, False, False),
+        (Costs(Took(60, 1000)), 900, False, False),
+        (Costs(Took(60, 1000), Took(40, FEW)), FEW, False, False),
+        (Costs(Took(60, 1000), Took(40, FEW)), 2 * FEW, True, True),
+        (Costs(Took(60, 1000), Took(4, 100)), FEW, False, False),  # the run of 100 bytes tells no more of these
+        (Costs(Took(60, 1000), Took(40, 0)), FEW, False, False),
+        (Costs(Took(1, 1000), Took(9, 100)), 100, True, False),  # what it spares is not worth new ids of all rows
+        (Costs(Took(600, 1000), Took(650, 100)), 100, False, False),  # less than 15 %
+        (Costs(Took(2, 1000), Took(2.2, 100)), 100, False, False),
     ],
 )
-def test_anew_where_earlier_runs_say_so(costs: Costs, changed: int, chosen: str | None) -> None:
-    found = by_time(costs, [Changed("t", changed, 1600), Changed("u", 0, 400)])
-    assert found == (None if chosen is None else (True, chosen))
+def test_anew_where_earlier_runs_say_so(costs: Costs, changed: int, anew: bool, anew_where_followed: bool) -> None:
+    tables = [Changed("t", changed, 1600), Changed("u", 0, 400)]
+    assert (by_time(costs, tables, False) is not None) == anew
+    assert (by_time(costs, tables, True) is not None) == anew_where_followed
+
+
+def test_the_reason_says_both_times() -> None:
+    found = by_time(Costs(Took(1, 1000), Took(1.3, 100)), [Changed("t", 100, 2000)], False)
+    assert found == (True, "by the times of earlier runs, that takes 1.0 s, and 1.3 s by changes")
+
+
+@pytest.mark.parametrize(
+    ("properties", "followed"),
+    [
+        ({}, False),
+        ({"delta.enableDeletionVectors": "true", "delta.enableRowTracking": "false"}, False),
+        ({"delta.enableRowTracking": "true"}, True),
+        ({"delta.deletedFileRetentionDuration": "interval 14 days"}, True),
+        ({"delta.enableChangeDataFeed": "true"}, True),
+    ],
+)
+def test_who_may_follow_a_target_is_told_by_its_properties(properties: dict[str, str], followed: bool) -> None:
+    assert may_be_followed(cast(TableLog, SimpleNamespace(properties=properties))) == followed
+    assert not may_be_followed(None)

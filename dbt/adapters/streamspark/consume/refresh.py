@@ -16,8 +16,9 @@ from dbt.adapters.streamspark.consume.costs import Costs
 
 # Changed files are read at both ends, and what they touch is looked up at both ends: from here on a rebuild reads less.
 MOST = 0.25
-# A rebuild gives every row a new id, and whoever reads the target as a stream reads all of it: it has to be worth that.
-SPARED_SECONDS, SPARED_SHARE = 10.0, 0.15
+# What a rebuild has to spare of its own time, and how many seconds where the target is followed: it gives every row a
+# new id, and whoever reads the target as a stream reads all of it.
+SPARED_SHARE, SPARED_SECONDS = 0.15, 10.0
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,9 @@ class Changed:
         return min(1.0, self.changed / self.whole) if self.whole else 1.0
 
 
-def refresh(asked: str, interval: QueryInterval, costs: Costs) -> Refresh:
+def refresh(asked: str, interval: QueryInterval, costs: Costs, followed: bool) -> Refresh:
     """How to refresh over an interval, `asked` being auto, incremental, strict or full; `costs` are those of the runs
-    before. Reads logs; runs no Spark job.
+    before; `followed`: somebody may read the target's changes. Reads logs; runs no Spark job.
 
     Raises UnsupportedQuery where `strict` meets a part of the query without a rule.
     """
@@ -57,11 +58,12 @@ def refresh(asked: str, interval: QueryInterval, costs: Costs) -> Refresh:
     if asked == "strict":
         refuse_fallbacks(interval)
     tables = [_changed(leaf) for leaf in interval.leaves.values()]
-    anew, reason = _by_cost(interval, tables, costs) if asked == "auto" else (asked == "full", f"refresh: {asked}")
+    said = (asked == "full", f"refresh: {asked}")
+    anew, reason = _by_cost(interval, tables, costs, followed) if asked == "auto" else said
     return Refresh(anew, reason, sum(table.changed for table in tables))
 
 
-def _by_cost(interval: QueryInterval, tables: Sequence[Changed], costs: Costs) -> tuple[bool, str]:
+def _by_cost(interval: QueryInterval, tables: Sequence[Changed], costs: Costs, followed: bool) -> tuple[bool, str]:
     fallbacks = interval.fallbacks
     if fallbacks:
         return True, f"there is no rule for {fallbacks[0]}"
@@ -69,19 +71,20 @@ def _by_cost(interval: QueryInterval, tables: Sequence[Changed], costs: Costs) -
     told = f"{most.share:.1%} of the bytes of {most.table} changed"
     if most.share > MOST:
         return True, f"{told}, more than {MOST:.0%}"
-    return by_time(costs, tables) or (False, f"{told}, no more than {MOST:.0%}")
+    return by_time(costs, tables, followed) or (False, f"{told}, no more than {MOST:.0%}")
 
 
-def by_time(costs: Costs, tables: Sequence[Changed]) -> tuple[bool, str] | None:
+def by_time(costs: Costs, tables: Sequence[Changed], followed: bool) -> tuple[bool, str] | None:
     """Anew, where by what earlier runs took that spares enough; None where it does not or nobody knows."""
     changed = sum(table.changed for table in tables)
     expected = costs.expected(changed, sum(table.whole or 0 for table in tables) // 2)
     if expected is None:
         return None
     by_changes, anew = expected
-    if by_changes - anew <= max(SPARED_SECONDS, SPARED_SHARE * anew):
+    spared = by_changes - anew
+    if spared <= SPARED_SHARE * anew or (followed and spared <= SPARED_SECONDS):
         return None
-    return True, f"by the times of earlier runs, that takes {anew:.0f} s, and {by_changes:.0f} s by changes"
+    return True, f"by the times of earlier runs, that takes {anew:.1f} s, and {by_changes:.1f} s by changes"
 
 
 def _changed(leaf: Leaf) -> Changed:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.interval import TRACKING
 from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.changes.readers.cdf import FEED
 from dbt.adapters.streamspark.errors import ConsumptionRefused, MissingSource
+from dbt.adapters.streamspark.streams.retention import FILE_RETENTION
 
 TRANSACTION_RETENTION = "delta.setTransactionRetentionDuration"
 
@@ -22,6 +25,13 @@ def _open_path(spark: SparkSession, name: str) -> TableLog | None:
         return TableLog(spark, name)
     except MissingSource:  # nothing committed at this path yet
         return None
+
+
+def may_be_followed(log: TableLog | None) -> bool:
+    """Whether somebody may read the table's changes, None being none: streams switch row tracking on, those of
+    insert_only have removed files kept longer, and others may read a change data feed. Nobody need do so."""
+    known = {} if log is None else log.properties
+    return "true" in (known.get(TRACKING), known.get(FEED)) or FILE_RETENTION in known
 
 
 def refuse_target(log: TableLog) -> None:

@@ -14,6 +14,7 @@ from dbt.adapters.streamspark.changes.selected import selected
 from dbt.adapters.streamspark.changes.temp_relation import relations
 from dbt.adapters.streamspark.errors import BrokenSource, ConsumptionRefused
 
+FEED = "delta.enableChangeDataFeed"
 _IS_NEW = "_change_type in ('insert', 'update_postimage')"
 _ORDER = f"_commit_version * 2 + if({_IS_NEW}, 1, 0)"
 
@@ -71,10 +72,9 @@ def _new(ends: DataFrame) -> DataFrame:
 
 
 def _check_feed(interval: Interval) -> None:
-    feed = "delta.enableChangeDataFeed"
-    off = [c.version for c in interval.commits if c.metadata and c.metadata["configuration"].get(feed) != "true"]
-    if interval.log.properties.get(feed) != "true" or off:
+    off = [c.version for c in interval.commits if c.metadata and c.metadata["configuration"].get(FEED) != "true"]
+    if interval.log.properties.get(FEED) != "true" or off:
         raise BrokenSource(
-            f"table {interval.log.name}: the cdf reader needs {feed} on throughout the interval "
+            f"table {interval.log.name}: the cdf reader needs {FEED} on throughout the interval "
             f"({interval.start}, {interval.end}]; use the endpoint_diff reader, which needs none"
         )
