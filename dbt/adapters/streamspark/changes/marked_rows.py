@@ -21,7 +21,7 @@ def marked_rows(log: TableLog, old: Action, new: Action) -> tuple[list[Action], 
     rows = physical_rows(old, new)
     if rows is None:
         return None
-    before, after = _bitmap(log, old), _bitmap(log, new)
+    before, after = bitmap_of(log, old), bitmap_of(log, new)
     gone = _reduced(log, old, _minus(after, before), rows)
     back = _reduced(log, new, _minus(before, after), rows)
     return None if gone is None or back is None else (gone, back)
@@ -53,6 +53,12 @@ def _hidden_rows(action: Action) -> int:
     return int((action.get("deletionVector") or {}).get("cardinality", 0))
 
 
+def live_rows(action: Action) -> int | None:
+    """The number of rows that the file's vector does not hide; None when no statistics tell."""
+    rows = physical_rows(action)
+    return None if rows is None else rows - _hidden_rows(action)
+
+
 def _reduced(log: TableLog, action: Action, shown: Any, rows: int) -> list[Action] | None:
     """The file with vectors that together show just these rows; None where they would be too many."""
     parts = 1
@@ -76,7 +82,8 @@ def _hidden(log: TableLog, shown: Any, rows: int, begin: int, end: int) -> Any:
     return hidden
 
 
-def _bitmap(log: TableLog, action: Action) -> Any:
+def bitmap_of(log: TableLog, action: Action) -> Any:
+    """The rows that an action's deletion vector hides, Delta's RoaringBitmapArray."""
     vector = action.get("deletionVector")
     if not vector:
         return _empty_bitmap(log)
@@ -116,9 +123,13 @@ def _range(log: TableLog, begin: int, end: int) -> Any:
 
 def _inline(log: TableLog, hidden: Any) -> dict[str, Any]:
     delta = log._jvm.org.apache.spark.sql.delta
-    portable = getattr(delta.deletionvectors, "RoaringBitmapArrayFormat$").Portable()
-    content = hidden.serializeAsByteArray(portable)
+    content = hidden.serializeAsByteArray(portable(log))
     descriptor = getattr(delta.actions, "DeletionVectorDescriptor$")
     vector = descriptor.inlineInLog(content, hidden.cardinality())
     text = delta.util.JsonUtils.mapper().writeValueAsString(vector)
     return dict(json.loads(text))
+
+
+def portable(log: TableLog) -> Any:
+    """The format in which vectors are written, as all readers of Delta know it."""
+    return getattr(log._jvm.org.apache.spark.sql.delta.deletionvectors, "RoaringBitmapArrayFormat$").Portable()

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.session_confs import session_confs
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.steps import step
 
@@ -29,19 +30,6 @@ def consumption_confs(spark: SparkSession, consumption: Consumption) -> Iterator
         USER_METADATA: consumption.user_metadata(),
         **({SOURCE_COPIES: "none"} if consumption.is_kept else {}),
     }
-    before = {key: spark.conf.get(key, None) for key in confs}
-    try:
-        for key, value in confs.items():
-            spark.conf.set(key, value)
+    with session_confs(spark, confs):
         step("set_confs")
         yield
-    finally:
-        for key, old in before.items():
-            _put_back(spark, key, old)
-
-
-def _put_back(spark: SparkSession, key: str, old: str | None) -> None:
-    if old is None:
-        spark.conf.unset(key)
-    else:
-        spark.conf.set(key, old)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from dbt.adapters.streamspark.changes.session_confs import session_confs
 from dbt.adapters.streamspark.java_names import java_names
 
 MOST_ROWS = 100_000
-_FIRST_TRY = "spark.sql.limit.initialNumPartitions"
-_ALL_PARTITIONS = "1000000"
+# LIMIT tries one partition first, and then more and more in a job each.
+_ONE_JOB = {"spark.sql.limit.initialNumPartitions": "1000000"}
+# Planning again after each stage takes longer than it spares where shuffles go to as many tasks as there are cores.
+_PLANNED_ONCE = {"spark.sql.adaptive.enabled": "false"}
 
 
 @dataclass(frozen=True)
@@ -32,22 +33,12 @@ def keep(frame: DataFrame) -> Kept:
     """Run `frame` once. Up to MOST_ROWS rows are held by the driver, where Spark's optimizer sees them; more are
     kept by the executors, until the DataFrame is not used any more."""
     spark = frame.sparkSession
-    with _in_one_job(spark):
+    is_local = str(spark.sparkContext.master).startswith("local")
+    with session_confs(spark, {**_ONE_JOB, **(_PLANNED_ONCE if is_local else {})}):
         rows = frame.limit(MOST_ROWS + 1)._jdf.queryExecution().executedPlan().executeCollect()
     if len(rows) > MOST_ROWS:
         return Kept(frame.localCheckpoint(), None)
     return Kept(_local(spark, frame, rows), len(rows))
-
-
-@contextmanager
-def _in_one_job(spark: SparkSession) -> Iterator[None]:
-    """LIMIT tries one partition first, and then more and more in a job each."""
-    before = spark.conf.get(_FIRST_TRY, None)
-    spark.conf.set(_FIRST_TRY, _ALL_PARTITIONS)
-    try:
-        yield
-    finally:
-        spark.conf.unset(_FIRST_TRY) if before is None else spark.conf.set(_FIRST_TRY, before)
 
 
 def _local(spark: SparkSession, frame: DataFrame, rows: Any) -> DataFrame:

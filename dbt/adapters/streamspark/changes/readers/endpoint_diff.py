@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.log import Action
-from dbt.adapters.streamspark.changes.marked_rows import marked_rows
+from dbt.adapters.streamspark.changes.marked_rows import live_rows, marked_rows
 from dbt.adapters.streamspark.changes.rows import (
     changed_version,
     deletes,
@@ -24,6 +24,8 @@ from dbt.adapters.streamspark.changes.rows import (
 # What one task reads and joins sooner than Spark sets up two shuffles: bytes, of which each file counts some more.
 SMALL = 16 * 1024 * 1024
 A_FILE = 1024 * 1024
+# So few that joining rows which need no partner costs less than two scans more, each of which is a job's overhead.
+FEW_ROWS = 100_000
 
 
 def endpoint_diff(interval: Interval) -> DataFrame:
@@ -33,7 +35,7 @@ def endpoint_diff(interval: Interval) -> DataFrame:
     shared_old, shared_new = _shared(interval, old, whole), _shared(interval, new, whole)
     if not shared_old or not shared_new:
         shared_old, shared_new = [], []
-    elif _one_task_does([*old, *new]):
+    elif _one_task_does([*old, *new]) or _are_few([*old, *new]):
         shared_old, shared_new = old, new
     parts = [*_lone(interval, old, new, shared_old, shared_new)]
     if shared_old:
@@ -91,3 +93,8 @@ def _paired(interval: Interval, old: list[Action], new: list[Action]) -> DataFra
 def _one_task_does(files: Sequence[Action]) -> bool:
     """A remove need not say how large its file was: such a file is taken for a large one."""
     return sum((file.get("size") or SMALL) + A_FILE for file in files) <= SMALL
+
+
+def _are_few(files: Sequence[Action]) -> bool:
+    rows = [live_rows(file) for file in files]
+    return None not in rows and sum(row or 0 for row in rows) <= FEW_ROWS
