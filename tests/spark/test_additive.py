@@ -61,7 +61,7 @@ def test_groups_take_up_what_changed(program: Program, name: str) -> None:
         added.frame.createOrReplaceTempView("added")
         groups = additive(query.interval(None, frontiers[number]).lowered)
         assert groups is not None
-        session.sql(additive_merge(groups, target, "added", key_range(added, groups.keys)))
+        session.sql(additive_merge(groups, target, "added", key_range(added, groups.keys)).sql())
         expected = group_changes(query.interval(None, frontiers[number]))
         assert bag(session.table(target).collect()) == bag(expected.collect())
         own = session.table(target).select(*(f"`{part.column}`" for part in groups.parts))
@@ -100,5 +100,5 @@ def test_a_group_that_loses_more_than_it_has_is_an_error(program: Program) -> No
     for key in (7, 8):
         session.sql(f"select {key} as k, -2L as n, -2L as __count").createOrReplaceTempView("added")
         with pytest.raises(Exception, match=r'rows have gone from a group that had none of them: \{"k":'):
-            session.sql(additive_merge(groups, "additive.robbed", "added", ""))
+            session.sql(additive_merge(groups, "additive.robbed", "added", "").sql())
     assert session.table("additive.robbed").count() == 1

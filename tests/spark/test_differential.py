@@ -23,7 +23,7 @@ from dbt.adapters.streamspark.consume.commit import Outcome, commit
 from dbt.adapters.streamspark.consume.cursor import resolve_cursor
 from dbt.adapters.streamspark.consume.differential import DifferentialConfig, DifferentialModel, DifferentialPlan
 from dbt.adapters.streamspark.consume.keyed_changes import ROW_ID
-from dbt.adapters.streamspark.consume.planner import Consumer, Planner
+from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner
 from tests.spark.queries.grammar import Grammar
 from tests.spark.queries.history import History, session_with
 from tests.spark.queries.oracle import bag
@@ -68,18 +68,19 @@ class Target:
         assert planned is not None
         if not plan.anew and planned.consumption.is_empty:
             return lambda: None
+        statements = self._statements(plan, planned)
         return lambda: commit(
             self.spark,
             planned.consumption,
-            self._statements(plan),
+            statements,
             lambda: planner.plan_again(self.spark, planned).consumption,
         )
 
-    def _statements(self, plan: DifferentialPlan) -> list[str]:
+    def _statements(self, plan: DifferentialPlan, planned: Plan) -> list[str]:
         if plan.anew:
             return [f"create or replace table {self.name} using delta as {plan.sql}"]
         columns, its = (columns_of(frame.schema) for frame in (self.spark.sql(plan.sql), self.spark.table(self.name)))
-        merge = plan.merge("planned_rows", columns, self.name, its)
+        merge = plan.write(planned, "planned_rows", columns, self.name, its)
         return [f"create or replace temporary view planned_rows as {plan.sql}", merge]
 
     def check(self, history: History, point: int) -> None:

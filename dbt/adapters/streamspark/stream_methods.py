@@ -208,8 +208,10 @@ class StreamMethods(metaclass=AdapterMeta):
     @available.parse(lambda *args, **kwargs: "")
     def merge_differential(self, model: Mapping[str, Any], plan: DifferentialPlan, rows: str, target: str) -> str:
         """The MERGE of the rows planned, in the relation `rows`, into the target."""
+        planned = self._plan(model)
+        assert planned is not None
         with self._errors(model["unique_id"]):
-            return plan.merge(rows, self.columns_of(rows), target, self.columns_of(target))
+            return plan.write(planned, rows, self.columns_of(rows), target, self.columns_of(target))
 
     @available.parse(lambda *args, **kwargs: "(select 1)")
     def changes_between(

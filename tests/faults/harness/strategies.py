@@ -153,8 +153,9 @@ def differential(run: Run) -> list[str]:
     plan = DifferentialModel(run.spark, run.planner, run.consumer, query, config).plan()
     if plan.anew:
         return run.created(plan.sql, "tblproperties ('delta.enableDeletionVectors' = 'true')")
-    staged = run.staged(plan.sql)
-    return [staged, plan.merge(ROWS, run.columns_of(ROWS), run.target, run.columns_of(run.target))]
+    staged, planned = run.staged(plan.sql), run.planner.plan(run.consumer.name, run.consumer.invocation)
+    assert planned is not None
+    return [staged, plan.write(planned, ROWS, run.columns_of(ROWS), run.target, run.columns_of(run.target))]
 
 
 STRATEGIES: dict[str, Callable[[Run], list[str]]] = {

@@ -11,6 +11,7 @@ from pyspark import SparkContext
 from pyspark.sql import DataFrame
 
 from dbt.adapters.streamspark.changes.log import Action, TableLog
+from dbt.adapters.streamspark.changes.sequences import as_scala
 from dbt.adapters.streamspark.java_names import java_names
 
 _ADD_FIELDS = (
@@ -33,7 +34,7 @@ def file_frame(log: TableLog, snapshot: Any, files: Sequence[Action]) -> DataFra
 
     `_metadata.row_id`, `_metadata.row_commit_version` and `_metadata.base_row_id` can be selected.
     """
-    adds = _add_files(log, [_as_add(action) for action in files])
+    adds = add_files(log, [_as_add(action) for action in files])
     # Delta makes the DataFrame in the JVM thread's active session, which is not that of a `newSession()`.
     log._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(log._jspark)
     frame = log.java.createDataFrame(snapshot, adds, False, log._none)
@@ -45,11 +46,10 @@ def _as_add(action: Action) -> Action:
     return {"partitionValues": {}, "size": 0, "modificationTime": 0, "dataChange": True, **add}
 
 
-def _add_files(log: TableLog, adds: list[Action]) -> Any:
-    """All of them in one call: a thousand files one by one would cost a second of py4j."""
+def add_files(log: TableLog, adds: list[Action]) -> Any:
+    """A Scala sequence of Delta's AddFile. All of them in one call: a thousand files one by one would cost a second."""
     mapper, list_type = _list_mapper(log.spark.sparkContext)
-    files = mapper.readValue(json.dumps(adds), list_type)
-    return log._jvm.scala.jdk.javaapi.CollectionConverters.asScala(files).toSeq()
+    return as_scala(log, mapper.readValue(json.dumps(adds), list_type))
 
 
 @cache

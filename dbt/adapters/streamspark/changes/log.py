@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.changes.denied import check_listable, denied
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidQuery, MissingSource, StaleSource
 from dbt.adapters.streamspark.java_names import java_names
+from dbt.adapters.streamspark.literals import literal
 from dbt.adapters.streamspark.spark_errors import denial
 
 Action = dict[str, Any]
@@ -193,11 +194,15 @@ class TableLog:
         """The commits of (start, end], oldest first."""
         return [self.commit(version) for version in range(start + 1, end + 1)]
 
-    def all_files(self, version: int) -> list[Action]:
-        """The add actions of every file live at `version`. Costs a Spark job and grows with the table."""
+    def all_files(self, version: int, names: Sequence[str] = ()) -> list[Action]:
+        """The add actions of every file live at `version`, or of those with these names, without their directories.
+        Costs a Spark job and grows with the table."""
         with self._readable(f"the log up to version {version}"):
-            files = self.snapshot(version).allFiles().toJSON().collectAsList()
-        return [json.loads(text) for text in files]
+            files = self.snapshot(version).allFiles()
+            if names:
+                files = files.where(f"element_at(split(path, '/'), -1) in ({', '.join(map(literal, names))})")
+            found = files.toJSON().collectAsList()
+        return [json.loads(text) for text in found]
 
     def earliest_version(self) -> int:
         """The oldest version whose commit file is still there."""

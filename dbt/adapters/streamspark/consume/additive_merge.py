@@ -6,28 +6,25 @@ from collections.abc import Callable
 
 from dbt.adapters.streamspark.changes.differentiate.additive import ROWS, Addend, Additive, Mean
 from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.consume.merge import Merge, When
 from dbt.adapters.streamspark.literals import literal
 
 
 def additive_merge(
     additive: Additive, target: str, added: str, within: str, spared: Callable[[str], str] = lambda row: ""
-) -> str:
+) -> Merge:
     """The MERGE into `target` of the relation `added` (Additive.difference); `within` and `spared` as in
-    ApplyChanges.merge. A group of fewer rows than none is an error: somebody else has written to the target."""
-    on = [f"t.{quoted(key)} <=> s.{quoted(key)}" for key in additive.keys]
+    ApplyChanges.merged. A group of fewer rows than none is an error: somebody else has written to the target."""
+    sets = {
+        **{one.column: _sum(one) for one in additive.addends},
+        **{one.column: _mean(one, "t.{0} + s.{0}") for one in additive.means},
+        **{name: _checked(additive, target, name) for name in additive.hidden},
+    }
     names = (*(part.column for part in additive.parts), *additive.hidden)
-    counts = [f"t.{quoted(name)} = {_checked(additive, target, name)}" for name in additive.hidden]
-    sums = [f"t.{quoted(one.column)} = {_sum(one)}" for one in additive.addends]
-    means = [f"t.{quoted(one.column)} = {_mean(one, 't.{0} + s.{0}')}" for one in additive.means]
-    sets = ", ".join([*sums, *means, *counts])
-    values = ", ".join(_first(additive, target, name) for name in names)
-    listed = ", ".join(map(quoted, names))
-    return (
-        f"merge into {target} as t\nusing {added} as s\non {' and '.join([*on, *([within] if within else [])])}\n"
-        f"when matched and t.{ROWS} + s.{ROWS} = 0{spared('t')} then delete\n"
-        f"when matched{spared('t')} then update set {sets}\n"
-        f"when not matched and s.{ROWS} <> 0{spared('s')} then insert ({listed}) values ({values})"
-    )
+    matched = [When(f"t.{ROWS} + s.{ROWS} = 0{spared('t')}", None), When(f"true{spared('t')}", sets)]
+    added_rows = When(f"s.{ROWS} <> 0{spared('s')}", {name: _first(additive, target, name) for name in names})
+    keys = [(key, f"s.{quoted(key)}") for key in additive.keys]
+    return Merge(target, added, keys, matched, added_rows, within)
 
 
 def _sum(one: Addend) -> str:

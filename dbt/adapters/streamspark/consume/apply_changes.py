@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.consume.columns import Column, struct
+from dbt.adapters.streamspark.consume.merge import Merge, When
 from dbt.adapters.streamspark.consume.selection import Selection
 from dbt.adapters.streamspark.literals import literal
 
@@ -59,44 +60,44 @@ class ApplyChanges(Selection):
             f"{literal('. Which of them is right cannot be known; make the key unique, or the SELECT.')})"
         )
 
-    def merge(
+    def merge(self, target: str, target_columns: Sequence[Column]) -> str:
+        """The MERGE into `target`: deletes, changed rows and new rows; rows that stay as they are stay unwritten."""
+        return self.merged(target, target_columns, self.changed_keys()).sql()
+
+    def merged(
         self,
         target: str,
         target_columns: Sequence[Column],
+        rows: str,
         within: str = "",
-        rows: str = "",
         spared: Callable[[str], str] = lambda row: "",
-    ) -> str:
-        """The MERGE into `target`: deletes, changed rows and new rows; rows that stay as they are stay unwritten.
-        `within`: a predicate that every row of the target `t` passes which has one of the keys. `rows`: a relation that
-        has the changed keys already. `spared`: FinalRows.spared, where some rows are final."""
+    ) -> Merge:
+        """The same in its parts. `rows` is a relation that has the changed keys. `within`: a predicate that each row of
+        the target `t` passes which has one of the keys. `spared`: FinalRows.spared, where some rows are final."""
         here = {column.name.lower() for column in target_columns}
         data = [column for column in self.data if column.name.lower() in here]
-        equal = (f"t.{quoted(k.name)} <=> s.{KEY}.{quoted(k.name)}" for k in self.keys)
-        on = " and ".join((*equal, *([within] if within else [])))
-        sets = ", ".join(f"t.{quoted(c.name)} = s.{ROW}.{quoted(c.name)}" for c in data)
-        names = ", ".join(quoted(c.name) for c in data)
-        values = ", ".join(f"s.{ROW}.{quoted(c.name)}" for c in data)
-        return (
-            f"merge into {target} as t\nusing {rows or self.changed_keys()} as s\non {on}\n"
-            f"when matched and not s.{UPSERT}{spared('t')} then delete\n"
-            f"{self._not_new(spared('t')) if self.from_target else ''}"
-            f"when matched and ({self._differs(data)}){spared('t')} then update set {sets}\n"
-            f"when not matched and s.{UPSERT}{spared(f's.{ROW}')} then insert ({names}) values ({values})"
-        )
+        values = {column.name: f"s.{ROW}.{column.quoted}" for column in data}
+        spared_here = spared("t")
+        matched = [
+            When(f"not s.{UPSERT}{spared_here}", None),
+            *([self._not_new(spared_here)] if self.from_target else []),
+            When(f"({self._differs(data)}){spared_here}", values),
+        ]
+        keys = [(key.name, f"s.{KEY}.{key.quoted}") for key in self.keys]
+        return Merge(target, rows, keys, matched, When(f"s.{UPSERT}{spared(f's.{ROW}')}", values), within)
 
     def rebase(self, target: str, target_columns: Sequence[Column]) -> str:
         """The MERGE where the rows are all that the target is to hold."""
         return f"{self.merge(target, target_columns)}\nwhen not matched by source then delete"
 
-    def _not_new(self, spared: str) -> str:
+    def _not_new(self, spared: str) -> When:
         key, names = self.keys[0], ", ".join(key.name for key in self.keys)
         said = (
             f"concat({literal(f'{self.model}: a row has come whose unique_key ({names}) another row has: ')}, "
             f"to_json(s.{KEY}), {literal('. Make the key unique; if others write to the table, use --full-refresh.')})"
         )
         error = f"cast(raise_error({said}) as {key.type})"
-        return f"when matched and s.{UPSERT} and s.{OLD} is null{spared} then update set t.{key.quoted} = {error}\n"
+        return When(f"s.{UPSERT} and s.{OLD} is null{spared}", {key.name: error})
 
     def _differs(self, data: Sequence[Column]) -> str:
         keys = {key.name.lower() for key in self.keys}

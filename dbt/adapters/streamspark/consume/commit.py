@@ -14,6 +14,7 @@ from dbt.adapters.streamspark.consume.confs import consumption_confs
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.cursor import rewound
 from dbt.adapters.streamspark.consume.failures import source_failure, was_first
+from dbt.adapters.streamspark.consume.merge_by_position import merge_by_position
 from dbt.adapters.streamspark.consume.target import open_target, refuse_target
 from dbt.adapters.streamspark.consume.user_metadata import read
 from dbt.adapters.streamspark.errors import ConsumptionRefused, Fenced, OffsetUnknown, StaleSource
@@ -98,11 +99,11 @@ def _try(spark: SparkSession, consumption: Consumption, statements: Sequence[str
     return Outcome(consumption, landed.version, _rows_affected(result, landed), number, seconds=seconds)
 
 
-def _run(spark: SparkSession, consumption: Consumption, sql: str) -> DataFrame:
-    """The one statement that runs under the confs."""
+def _run(spark: SparkSession, consumption: Consumption, sql: str) -> DataFrame | dict[str, int]:
+    """The one statement that runs under the confs, or what does the same sooner."""
     with consumption_confs(spark, consumption):
         step("before_dml")
-        result = spark.sql(sql)
+        result = merge_by_position(spark, consumption) or spark.sql(sql)
         step("after_dml")
     return result
 
@@ -161,8 +162,10 @@ def _check_moved(old: Consumption, fresh: Consumption, overtaken: Overtaken) -> 
         raise ConsumptionRefused(f"{old.consumer}: planned again with the attempt id of the plan before.")
 
 
-def _rows_affected(result: DataFrame, landed: Commit) -> dict[str, int] | None:
+def _rows_affected(result: DataFrame | dict[str, int], landed: Commit) -> dict[str, int] | None:
     """From the statement's own answer (MERGE, UPDATE), else from the commit's metrics (INSERT, CTAS)."""
+    if isinstance(result, dict):
+        return result
     if any(name.startswith("num_") for name in result.columns):
         row = result.first()
         return None if row is None else {key: int(value) for key, value in row.asDict().items()}

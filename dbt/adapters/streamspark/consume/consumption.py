@@ -10,6 +10,7 @@ from uuid import uuid4
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.consume import user_metadata
 from dbt.adapters.streamspark.consume.costs import Begun
+from dbt.adapters.streamspark.consume.merge import Merge
 from dbt.adapters.streamspark.errors import InvalidInterval
 
 
@@ -23,8 +24,9 @@ class StreamRead:
 
     `start` None means the initial rows. `sql` is the fragment that stands for the interval in the model's
     SQL, a text found nowhere else in it. `within`, where it is known, is another: a predicate on the target `t` that
-    holds for every row which the interval's rows change. `is_empty` says that the interval holds no change. `query` is
-    the stored text (streams/stored_query.py) that was read, with which a changed stream is told from the one before.
+    holds for every row which the interval's rows change; they were computed then, and where `is_held` the driver has
+    them. `is_empty` says that the interval holds no change. `query` is the stored text (streams/stored_query.py) that
+    was read, with which a changed stream is told from the one before.
     """
 
     stream: str
@@ -35,6 +37,7 @@ class StreamRead:
     is_empty: bool = False
     query: str = ""
     within: str = ""
+    is_held: bool = False
 
     def __post_init__(self) -> None:
         """A cursor never goes back: rows consumed once would come again."""
@@ -71,7 +74,7 @@ class Consumption:
     the target's version at which the cursor was resolved (`Cursor.seen`), so that a RESTORE between plan and commit
     is noticed. `action` says what it is, where it is no run of the model (move.py, keep_alive.py).
     `begun`: for models that choose by what their runs cost. `final`: the predicate for rows that no run changes,
-    where there is one.
+    where there is one. `merge`: the one statement in its parts, where it is a MERGE of what the streams hold.
     """
 
     consumer: str
@@ -87,6 +90,7 @@ class Consumption:
     action: str = ""
     begun: Begun | None = None
     final: str = ""
+    merge: Merge | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -97,6 +101,11 @@ class Consumption:
     def is_kept(self) -> bool:
         """The rows were computed when they were planned: reading them again gives the same."""
         return bool(self.reads) and all(read.within for read in self.reads)
+
+    @property
+    def is_held(self) -> bool:
+        """The driver has the rows that all streams hold."""
+        return bool(self.reads) and all(read.is_held for read in self.reads)
 
     def starts(self) -> dict[str, Frontier | None]:
         return {read.stream_id: read.start for read in self.reads}

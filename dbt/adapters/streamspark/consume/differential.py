@@ -19,7 +19,7 @@ from dbt.adapters.streamspark.consume.columns import Column
 from dbt.adapters.streamspark.consume.costs import Begun
 from dbt.adapters.streamspark.consume.final_rows import FinalRows, final_rows
 from dbt.adapters.streamspark.consume.keyed_changes import KeyedChanges
-from dbt.adapters.streamspark.consume.planner import Consumer, Planner
+from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner
 from dbt.adapters.streamspark.consume.refresh import Refresh, refresh
 from dbt.adapters.streamspark.consume.target import may_be_followed, open_target
 from dbt.adapters.streamspark.streams.stored_query import normal, reopened, stored, version_in
@@ -51,15 +51,18 @@ class DifferentialPlan:
     final: FinalRows | None = None
     appended: bool = False
 
-    def merge(self, rows: str, columns: Sequence[Column], target: str, its: Sequence[Column]) -> str:
-        """The MERGE of the relation `rows`, which has the rows of `sql` and these columns, into `target` with `its`; or
-        an INSERT, which reads no file of the target, where it can match nothing."""
+    def write(self, planned: Plan, rows: str, columns: Sequence[Column], target: str, its: Sequence[Column]) -> str:
+        """The statement that brings the relation `rows`, which has the rows of `sql` and these columns, into `target`
+        with `its`: a MERGE, whose parts go with what is `planned`; or an INSERT, which reads no file of the target,
+        where it can match nothing."""
         spared = self.final.spared if self.final is not None else lambda row: ""
-        if self.additive is not None:
-            return additive_merge(self.additive, target, rows, self.within, spared)
         if self.appended:
             return self.changes.append(rows, columns, target, its, spared)
-        return self.changes.merge(rows, columns, target, its, self.within, spared)
+        if self.additive is not None:
+            planned.merge = additive_merge(self.additive, target, rows, self.within, spared)
+        else:
+            planned.merge = self.changes.merge(rows, columns, target, its, self.within, spared)
+        return planned.merge.sql()
 
     def all_but(self, final: FinalRows, spark: SparkSession, target: str) -> DifferentialPlan:
         """The same of a target made anew whose final rows stay."""
@@ -176,7 +179,7 @@ class DifferentialModel:
 
     def _within(self) -> str:
         plan = self.planner.plan(self.consumer.name, self.consumer.invocation)
-        return "".join(read.within for read in plan.reads.values()) if plan else ""
+        return plan.within if plan is not None else ""
 
 
 def _but(model: ChangesModel, **changes: Any) -> ChangesModel:

@@ -64,10 +64,11 @@ def _unlistable(spark: SparkSession, file: str) -> str | None:
 
 
 def _holds(path: str | None, file: str) -> bool:
-    return path is not None and _plain(file).startswith(_plain(path).rstrip("/") + "/")
+    return path is not None and plain_path(file).startswith(plain_path(path).rstrip("/") + "/")
 
 
-def _plain(path: str) -> str:
+def plain_path(path: str) -> str:
+    """A path on a local disk without its scheme, which Hadoop writes in several ways."""
     return re.sub(r"^file:/*", "/", path)
 
 

@@ -14,6 +14,7 @@ from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.consume.apply_changes import KEY, OLD, ROW, UPSERT, ApplyChanges
 from dbt.adapters.streamspark.consume.columns import Column, columns_of
+from dbt.adapters.streamspark.consume.merge import Merge
 from dbt.adapters.streamspark.literals import literal
 
 ROW_ID = "__row_id"
@@ -62,12 +63,12 @@ class KeyedChanges:
         its: Sequence[Column],
         within: str,
         spared: Callable[[str], str],
-    ) -> str:
+    ) -> Merge:
         """The MERGE of the relation `rows`, which has these columns and the rows of an interval, into `target`.
-        `within` and `spared` as in ApplyChanges.merge."""
+        `within` and `spared` as in ApplyChanges.merged."""
         data = (*_data(columns), *(Column(name, "string") for name in DIALECT.names))
         changes = ApplyChanges(self.model, rows, data, self.keys, from_target=True)
-        return changes.merge(target, its, within, rows, spared)
+        return changes.merged(target, its, rows, within, spared)
 
     def are_new(self, spark: SparkSession, sql: str) -> bool:
         """Whether the rows of `sql`, those of an interval, are rows that the target cannot have: new ones, told apart

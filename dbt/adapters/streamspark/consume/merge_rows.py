@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dbt.adapters.streamspark.consume.columns import Column
+from dbt.adapters.streamspark.consume.merge import Merge, When
 
 
 @dataclass(frozen=True)
@@ -20,18 +21,9 @@ class MergeRows:
     gone: str
 
     def sql(self) -> str:
-        on = " and ".join(f"{column.of('t')} <=> {sql}" for column, sql in self.keys)
-        columns = ", ".join(column.quoted for column, _ in (*self.keys, *self.values))
-        values = ", ".join(sql for _, sql in (*self.keys, *self.values))
-        return (
-            f"merge into {self.target} as t\nusing {self.rows} as s\non {on}\n"
-            f"when matched and {self.gone} then delete\n{self._update()}"
-            f"when not matched and not {self.gone} then insert ({columns}) values ({values})"
-        )
-
-    def _update(self) -> str:
-        if not self.values:
-            return ""
+        values = {column.name: sql for column, sql in self.values}
+        keys = [(column.name, sql) for column, sql in self.keys]
         differs = " or ".join(f"not ({c.facts(c.of('t'))} <=> {c.facts(sql)})" for c, sql in self.values)
-        sets = ", ".join(f"{column.of('t')} = {sql}" for column, sql in self.values)
-        return f"when matched and ({differs}) then update set {sets}\n"
+        changed = [When(f"({differs})", values)] if values else []
+        added = When(f"not {self.gone}", {**dict(keys), **values})
+        return Merge(self.target, self.rows, keys, [When(self.gone, None), *changed], added).sql()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -22,6 +22,7 @@ from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.costs import Begun
 from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
 from dbt.adapters.streamspark.consume.key_range import key_range
+from dbt.adapters.streamspark.consume.merge import Merge
 from dbt.adapters.streamspark.consume.pins import Pins
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.errors import Fenced, MissingSource, OffsetUnknown, StaleSource
@@ -72,7 +73,7 @@ class Consumer:
 class Plan:
     """One consumer's plan in one invocation. `shapes` maps stream id to plan shape, `streams` to the stream.
     `started_over`: its stream was stale, and what on_stale then asks for, FULL_REFRESH or REBASE; `why` it was. `final`
-    as in Consumption."""
+    and `merge` as in Consumption."""
 
     consumer: Consumer
     cursor: Cursor
@@ -82,6 +83,7 @@ class Plan:
     reads_nothing: bool = False
     begun: Begun | None = None
     final: str = ""
+    merge: Merge | None = None
     started_over: str = ""
     why: str = ""
 
@@ -99,7 +101,13 @@ class Plan:
             seen=self.cursor.seen,
             begun=self.begun,
             final=self.final,
+            merge=self.merge and replace(self.merge, within=self.within),
         )
+
+    @property
+    def within(self) -> str:
+        """Where in the target the rows are that change, as a predicate on `t`; empty where that is not known."""
+        return " and ".join(read.within for read in self.reads.values() if read.within)
 
     @property
     def _anew(self) -> bool:
@@ -137,7 +145,7 @@ class Planner:
         """The SQL of an interval in which nothing happened: the columns alone."""
         opened = open_stream(spark, stream.name, stream.definition)
         now = opened.frontier({log.path: log.version for log in opened.logs})
-        return _relation(stream, now, now, opened.read(now, now))[0]
+        return _relation(stream, now, now, opened.read(now, now)).sql
 
     def pinned(self, invocation: str, logs: Sequence[TableLog]) -> dict[str, int]:
         """The newest versions that this invocation reads, by the tables' paths."""
@@ -151,7 +159,7 @@ class Planner:
         """The same SQL for somebody who consumes nothing: from the stream's start to now."""
         opened = open_stream(spark, stream.name, stream.definition)
         end = opened.frontier({log.path: log.version for log in opened.logs})
-        return _relation(stream, stream.start, end, opened.read(stream.start, end))[0]
+        return _relation(stream, stream.start, end, opened.read(stream.start, end)).sql
 
     def plan(self, consumer: str, invocation: str) -> Plan | None:
         """What was planned for a consumer, None when it reads no stream."""
@@ -162,7 +170,7 @@ class Planner:
         if old.started_over:
             raise Fenced(f"{old.consumer.target}: another run came first while it started over. Run the model again.")
         cursor = _cursor(spark, old.consumer, refreshed=True)
-        plan = Plan(old.consumer, cursor, reads_nothing=old.reads_nothing, begun=old.begun, final=old.final)
+        plan = replace(old, cursor=cursor, reads={}, streams={}, shapes={})
         for stream in old.streams.values():
             _add(spark, plan, stream, self._pins)
         self._plans[(plan.consumer.invocation, plan.consumer.name)] = plan
@@ -223,7 +231,7 @@ def _start_over(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> 
     opened = open_stream(spark, stream.name, definition, definition.start)
     end = _end(opened, plan.consumer.invocation, definition.start, pins)
     reading, key = opened.read(None, end), definition.id
-    sql, _ = _relation(stream, None, end, reading)
+    sql = _relation(stream, None, end, reading).sql
     plan.started_over = FULL_REFRESH if plan.consumer.rebuild else definition.on_stale
     plan.shapes[key], plan.streams[key] = reading.shape, stream
     plan.reads[key] = StreamRead(stream.name, key, None, end, sql, False, reading.query)
@@ -236,9 +244,11 @@ def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
     opened = open_stream(spark, stream.name, stream.definition, start, stream.query)
     end = _end(opened, plan.consumer.invocation, start or stream.definition.start, pins)
     reading = opened.read(start, end, _last_query(plan, key))
-    sql, within = _relation(stream, start, end, reading)
+    made = _relation(stream, start, end, reading)
     plan.shapes[key], plan.streams[key] = reading.shape, stream
-    plan.reads[key] = StreamRead(stream.name, key, start, end, sql, reading.shape == EMPTY, reading.query, within)
+    plan.reads[key] = StreamRead(
+        stream.name, key, start, end, made.sql, reading.shape == EMPTY, reading.query, made.within, made.is_held
+    )
     step("plan")
 
 
@@ -259,18 +269,26 @@ def _end(opened: OpenStream, invocation: str, begin: Frontier, pins: Pins) -> Fr
     return opened.frontier({log.path: max(pinned[log.path], version_in(log, begin) or 0) for log in opened.logs})
 
 
-def _relation(stream: Stream, start: Frontier | None, end: Frontier, reading: Reading) -> tuple[str, str]:
-    """A temporary view of the interval's rows, and the SQL that reads it: it says what it is. And where their keys
-    are, as a predicate on the target `t`."""
+@dataclass(frozen=True)
+class _Relation:
+    """`sql` reads the rows of an interval; `within` and `is_held` as in StreamRead."""
+
+    sql: str
+    within: str = ""
+    is_held: bool = False
+
+
+def _relation(stream: Stream, start: Frontier | None, end: Frontier, reading: Reading) -> _Relation:
+    """A temporary view of the interval's rows, and the SQL that reads it: it says what it is."""
     name = view_name(stream, start, end) + _before(reading, start)
     note = f"stream {stream.name}: {interval_text(start, end)} of {end.timestamp:%Y-%m-%d %H:%M:%S} UTC"
     note = in_comment(note)
-    rows, within = _rows(stream, reading), ""
+    rows, within, is_held = _rows(stream, reading), "", False
     if stream.keys is not None and start is not None:
         kept = keep(rows)
-        rows, within = kept.frame, f"({key_range(kept, stream.keys)} /* keys of {note} */)"
+        rows, within, is_held = kept.frame, f"({key_range(kept, stream.keys)} /* keys of {note} */)", kept.is_small
     rows.createOrReplaceTempView(quoted(name))
-    return f"(select * from {quoted(name)} /* {note} */)", within
+    return _Relation(f"(select * from {quoted(name)} /* {note} */)", within, is_held)
 
 
 def _rows(stream: Stream, reading: Reading) -> DataFrame:

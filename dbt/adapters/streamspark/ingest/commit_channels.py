@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.changes.sequences import as_java, as_scala
 from dbt.adapters.streamspark.ingest.channel_state import ChannelState, domain_of
 from dbt.adapters.streamspark.steps import step
 
@@ -33,11 +34,11 @@ def commit_channels(
     actions = jvm.java.util.ArrayList()
     if frame is not None:
         step("before_flush")
-        actions.addAll(_as_java(log, transaction.writeFiles(frame.coalesce(1)._jdf)))
+        actions.addAll(as_java(log, transaction.writeFiles(frame.coalesce(1)._jdf)))
     for action in _domains(log, states, dropped):
         actions.add(action)
     step("before_commit")
-    version = transaction.commit(_as_scala(log, actions), _operation(log, states, dropped, flush))
+    version = transaction.commit(as_scala(log, actions), _operation(log, states, dropped, flush))
     step("after_commit")
     return int(version)
 
@@ -68,11 +69,3 @@ def _operation(log: TableLog, states: Sequence[ChannelState], dropped: Iterable[
     append = jvm.org.apache.spark.sql.SaveMode.Append
     write = jvm.org.apache.spark.sql.delta.DeltaOperations.Write
     return write(append, none, none, metadata, none, none, none, none, none)
-
-
-def _as_java(log: TableLog, sequence: Any) -> Any:
-    return log._jvm.scala.jdk.javaapi.CollectionConverters.asJava(sequence)
-
-
-def _as_scala(log: TableLog, items: Any) -> Any:
-    return log._jvm.scala.jdk.javaapi.CollectionConverters.asScala(items).toSeq()

@@ -1,0 +1,57 @@
+"""A MERGE by keys in its parts: as the statement that Delta runs, and as what merge_by_position.py does instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from dbt.adapters.streamspark.changes.projection import quoted
+
+
+@dataclass(frozen=True)
+class When:
+    """One WHEN clause: `condition` is SQL over `t` and `s`, empty where it always holds; `values` maps columns of the
+    target to SQL, None to delete the row."""
+
+    condition: str
+    values: Mapping[str, str] | None
+
+
+@dataclass(frozen=True)
+class Merge:
+    """The rows of the relation `source`, called `s`, into the table `target`, called `t`. `keys` are columns of `t`,
+    each with the SQL over `s` that is equal to it (NULL being equal to NULL). Of `matched` the first clause that holds
+    counts; `added` is for rows of `s` that match none. `within` is SQL that every row of `t` passes which matches."""
+
+    target: str
+    source: str
+    keys: Sequence[tuple[str, str]]
+    matched: Sequence[When]
+    added: When
+    within: str = ""
+
+    def sql(self) -> str:
+        """The statement."""
+        equal = [f"t.{quoted(column)} <=> {value}" for column, value in self.keys]
+        lines = [
+            f"merge into {self.target} as t\nusing {self.source} as s",
+            f"on {' and '.join([*equal, *([self.within] if self.within else [])])}",
+            *(f"when matched{_and(clause)} then {_action(clause)}" for clause in self.matched),
+            f"when not matched{_and(self.added)} then {_insert(self.added)}",
+        ]
+        return "\n".join(lines)
+
+
+def _and(clause: When) -> str:
+    return f" and {clause.condition}" if clause.condition else ""
+
+
+def _action(clause: When) -> str:
+    if clause.values is None:
+        return "delete"
+    return f"update set {', '.join(f't.{quoted(column)} = {value}' for column, value in clause.values.items())}"
+
+
+def _insert(clause: When) -> str:
+    values = clause.values or {}
+    return f"insert ({', '.join(map(quoted, values))}) values ({', '.join(values.values())})"

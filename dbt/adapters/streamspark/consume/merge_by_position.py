@@ -1,0 +1,123 @@
+"""A MERGE whose source the driver holds, done with one look at the target instead of three (docs/decisions/0031).
+
+The rows that match are found with their places in the target's files. What becomes of them is known then: their places
+are hidden by deletion vectors, and their new versions written with the rows that are new, in one commit.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import unquote
+
+from pyspark.sql import DataFrame, SparkSession
+
+from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep
+from dbt.adapters.streamspark.changes.differentiate.views import Views
+from dbt.adapters.streamspark.changes.log import Action, TableLog
+from dbt.adapters.streamspark.changes.marked_rows import physical_rows
+from dbt.adapters.streamspark.changes.projection import type_sql
+from dbt.adapters.streamspark.consume.consumption import Consumption
+from dbt.adapters.streamspark.consume.failures import plain_path
+from dbt.adapters.streamspark.consume.hidden_rows import hidden_rows
+from dbt.adapters.streamspark.consume.merge_commit import MergeCommit, Merged, row_ids
+from dbt.adapters.streamspark.consume.merge_queries import PATH, PLACE, ROW_ID, MergeQueries
+from dbt.adapters.streamspark.steps import step
+
+# What Delta's MERGE minds and this does not: change files, values that a column makes itself, its declared length, ids
+# that Iceberg's readers look for.
+OTHER_COLUMNS = ("delta.generationExpression", "delta.identity.", "CURRENT_DEFAULT", "__CHAR_VARCHAR_TYPE_STRING")
+OTHER_TABLES = ("delta.enableChangeDataFeed", "delta.enableIcebergCompatV3")
+VECTORS = "delta.enableDeletionVectors"
+MERGE_VECTORS = "spark.databricks.delta.merge.deletionVectors.persistent"
+
+
+def merge_by_position(spark: SparkSession, consumption: Consumption) -> dict[str, int] | None:
+    """Commits `consumption.merge` as MERGE would, and gives what MERGE answers: num_affected_rows, num_updated_rows,
+    num_deleted_rows and num_inserted_rows. The session has the consumption's confs.
+
+    None, with nothing written, where Delta's own MERGE has to do it: a source that the driver does not hold, tables
+    with columns that are computed, of other types than the source's, without deletion vectors or statistics, or with a
+    change data feed; or where two rows of the source match one of the target, for which MERGE knows the error.
+    """
+    if consumption.merge is None or not consumption.is_held:
+        return None
+    log = TableLog(spark, consumption.target)
+    if not _is_plain(spark, log):
+        return None
+    commit = MergeCommit(log, consumption)
+    with Views(spark) as views:
+        return _Merging(spark, log, commit, views).merged()
+
+
+def _is_plain(spark: SparkSession, log: TableLog) -> bool:
+    properties = log.properties
+    fields = str(log.snapshot().metadata().schemaString())
+    return (
+        properties.get(VECTORS, "").lower() == "true"
+        and spark.conf.get(MERGE_VECTORS, "true") == "true"
+        and not any(properties.get(name, "").lower() == "true" for name in OTHER_TABLES)
+        and not any(f'"{mark}' in fields for mark in OTHER_COLUMNS)
+    )
+
+
+def _target(log: TableLog) -> DataFrame:
+    """The rows of the snapshot that `log` holds, and their places. Not by the table's name: whatever the session has
+    cached under it is left alone."""
+    nil, snapshot = getattr(log._jvm.scala.collection.immutable, "Nil$"), log._jvm.scala.Option.apply(log.snapshot())
+    relation = log.java.createRelation(nil, snapshot, log._none, True)
+    frame = DataFrame(log._jspark.baseRelationToDataFrame(relation), log.spark)
+    row_id = "_metadata.row_id" if row_ids(log) else "cast(null as bigint)"
+    places = [f"_metadata.file_path as {PATH}", f"_metadata.row_index as {PLACE}", f"{row_id} as {ROW_ID}"]
+    return frame.selectExpr("*", *places)
+
+
+class _Merging:
+    """One merge on the snapshot that `commit` is based on."""
+
+    def __init__(self, spark: SparkSession, log: TableLog, commit: MergeCommit, views: Views):
+        target, merge = _target(log), commit.merge
+        self._spark, self._log, self._commit, self._views = spark, log, commit, views
+        self._fields = [field for field in target.schema.fields if field.name not in (PATH, PLACE, ROW_ID)]
+        self._queries = MergeQueries(merge, [field.name for field in self._fields], views.add(target, what="target"))
+
+    def merged(self) -> dict[str, int] | None:
+        found = self._spark.sql(self._queries.matches())
+        if not self._has_its_types(found):
+            return None
+        matches = keep(found)
+        view = self._views.add(matches.frame, what="matches")
+        rows = keep(self._spark.sql(self._queries.written(view)))
+        step("merge_found")
+        return self._committed(view, rows) if matches.is_small and rows.is_small else None
+
+    def _has_its_types(self, found: DataFrame) -> bool:
+        """Whether what is written needs no cast, of which MERGE has rules of its own."""
+        written = self._spark.sql(self._queries.written(self._views.add(found, what="found"))).schema.fields
+        return all(
+            type_sql(new.dataType) == type_sql(old.dataType) for new, old in zip(written, self._fields, strict=False)
+        )
+
+    def _committed(self, matches: str, rows: Kept) -> dict[str, int] | None:
+        hidden = self._spark.sql(self._queries.hidden(matches)).coalesce(1).collect()
+        places = {plain_path(unquote(row[PATH])): row["places"] for row in hidden}
+        if any(len(set(those)) < len(those) for those in places.values()):
+            return None
+        files = self._files(places)
+        if files is None:
+            return None
+        assert rows.count is not None
+        updated, gone = sum(row["updated"] for row in hidden), sum(map(len, places.values()))
+        merged = Merged(updated, gone - updated, rows.count - updated)
+        by_path = {file["path"]: places[self._path(file)] for file in files}
+        self._commit.run(merged, rows.frame, hidden_rows(self._log, files, by_path))
+        return merged.answer()
+
+    def _files(self, places: dict[str, Any]) -> list[Action] | None:
+        """The adds of the files; None where one is not found, or has no statistics."""
+        names = [path.rpartition("/")[2] for path in places]
+        files = self._log.all_files(self._log.version, names) if places else []
+        known = all(physical_rows(file) is not None and self._path(file) in places for file in files)
+        return files if known and len(files) == len(places) else None
+
+    def _path(self, file: Action) -> str:
+        return f"{plain_path(unquote(self._log.path))}/{unquote(file['path'])}"

@@ -1,0 +1,72 @@
+"""The SQL of a merge by position: which rows of the target match, and what they and the new rows become."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.consume.merge import Merge, When
+
+PATH, PLACE, ROW_ID, CLAUSE = "__path", "__place", "__row_id", "__clause"
+
+
+@dataclass(frozen=True)
+class MergeQueries:
+    """`columns` are those of the target, in order; `rows` is a relation of them with PATH and PLACE, the file and the
+    position of each row in it, and ROW_ID."""
+
+    merge: Merge
+    columns: Sequence[str]
+    rows: str
+
+    def matches(self) -> str:
+        """A row for each pair that matches: PATH, PLACE, ROW_ID, the `__key` columns, CLAUSE (the number of the clause
+        that holds, or NULL), and the `__new` columns: the row's values where that clause updates it."""
+        keys = [f"t.{quoted(column)} as __key{n}" for n, (column, _) in enumerate(self.merge.keys)]
+        new = [f"{self._value(column)} as __new{n}" for n, column in enumerate(self.columns)]
+        places = [f"t.{name}" for name in (PATH, PLACE, ROW_ID)]
+        equal = " and ".join(f"t.{quoted(column)} <=> {value}" for column, value in self.merge.keys)
+        return (
+            f"select /*+ broadcast(s) */ {', '.join([*places, *keys, f'{self._clause()} as {CLAUSE}', *new])} "
+            f"from {self.rows} t join {self.merge.source} s on {equal} where {self.merge.within or 'true'}"
+        )
+
+    def written(self, matches: str) -> str:
+        """The rows to write, in the target's columns, with ROW_ID of those that were there; `matches` is a relation."""
+        changed = [f"__new{n} as {quoted(column)}" for n, column in enumerate(self.columns)]
+        values = {name.lower(): value for name, value in (self.merge.added.values or {}).items()}
+        added = [f"{values.get(column.lower(), 'null')} as {quoted(column)}" for column in self.columns]
+        same = " and ".join(f"m.__key{n} <=> {value}" for n, (_, value) in enumerate(self.merge.keys))
+        return (
+            f"select {', '.join(changed)}, {ROW_ID} from {matches} where {self.is_update()} union all "
+            f"select {', '.join(added)}, cast(null as bigint) from {self.merge.source} s "
+            f"left anti join {matches} m on {same} where {self.merge.added.condition or 'true'}"
+        )
+
+    def hidden(self, matches: str) -> str:
+        """Of each file: PATH, its `places` that are to be hidden, and how many of them are `updated`."""
+        return (
+            f"select {PATH}, collect_list({PLACE}) as places, count_if({self.is_update()}) as updated "
+            f"from {matches} where {CLAUSE} is not null group by {PATH}"
+        )
+
+    def is_update(self) -> str:
+        """Whether the clause of a match updates the row."""
+        numbers = ", ".join(str(number) for number, _ in self._updates())
+        return f"coalesce({CLAUSE} in ({numbers}), false)" if numbers else "false"
+
+    def _updates(self) -> Iterator[tuple[int, When]]:
+        return ((number, clause) for number, clause in enumerate(self.merge.matched) if clause.values is not None)
+
+    def _clause(self) -> str:
+        cases = (f"when {clause.condition or 'true'} then {n}" for n, clause in enumerate(self.merge.matched))
+        return f"case {' '.join(cases)} end"
+
+    def _value(self, column: str) -> str:
+        """Of the row when its clause is done with it; NULL where that does not update it."""
+        cases = []
+        for number, clause in self._updates():
+            values = {name.lower(): value for name, value in (clause.values or {}).items()}
+            cases.append(f"when {number} then {values.get(column.lower(), f't.{quoted(column)}')}")
+        return f"case {CLAUSE} {' '.join(cases)} end" if cases else f"if(false, t.{quoted(column)}, null)"

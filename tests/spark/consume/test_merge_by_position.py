@@ -1,0 +1,222 @@
+"""A merge by position leaves what Delta's own MERGE leaves: the same rows, row ids and answer, in one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
+from dbt.adapters.streamspark.changes.frontier import Frontier
+from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.consume.confs import consumption_confs
+from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
+from dbt.adapters.streamspark.consume.failures import was_first
+from dbt.adapters.streamspark.consume.merge import Merge, When
+from dbt.adapters.streamspark.consume.merge_by_position import merge_by_position
+from dbt.adapters.streamspark.consume.user_metadata import read
+
+CONSUMER = "streamspark/model.t.merged"
+VECTORS = "'delta.enableDeletionVectors' = 'true'"
+TRACKED = f"{VECTORS}, 'delta.enableRowTracking' = 'true'"
+ROWS = "select cast(id as int) as id, concat('v', id) as v, cast(id % 3 as int) as p, if(id % 2 = 0, null, id) as n"
+KINDS = {
+    "plain": f"tblproperties ({VECTORS})",
+    "row ids": f"tblproperties ({TRACKED})",
+    "partitioned": f"partitioned by (q) tblproperties ({TRACKED})",
+    "column mapping": f"tblproperties ({TRACKED}, 'delta.columnMapping.mode' = 'name')",
+}
+SOURCE = (
+    "select * from values (1, 'x1', 'update'), (4, 'x4', 'update'), (7, 'v7', 'same'), (11, '', 'delete'), "
+    "(null, 'x', 'update'), (101, 'new', 'update'), (102, 'gone', 'delete'), (12, 'x12', 'update') as s(id, v, what)"
+)
+CHANGED = {"id": "s.id", "v": "s.v", "p": "s.id % 3", "n": "cast(s.id * 2 as bigint)", "q": "concat('a b/%', s.id % 2)"}
+
+
+@dataclass
+class Case:
+    """One table twice: for Delta's MERGE, and for the merge by position."""
+
+    spark: SparkSession
+    name: str
+    n: int = 0
+
+    def make(self, kind: str, rows: int = 20) -> Case:
+        data = f"{ROWS}, concat('a b/%', id % 2) as q"
+        for table in self.tables:
+            self.spark.sql(f"create table {table} using delta {KINDS.get(kind, kind)} as {data} from range(0, 5)")
+            self.spark.sql(f"insert into {table} {data} from range(5, {rows})")
+            self.spark.sql(f"insert into {table} values (null, 'none', 0, null, 'a b/%0')")
+            self.spark.sql(f"delete from {table} where id in (3, 8)")
+        return self
+
+    @property
+    def tables(self) -> tuple[str, str]:
+        return f"{self.name}_by_delta", f"{self.name}_by_position"
+
+    def merge(self, target: str, **changes: Any) -> Merge:
+        matched = [When("s.what = 'delete'", None), When("s.what = 'update'", CHANGED)]
+        merge = Merge(target, "merge_source", [("id", "s.id")], matched, When("s.what = 'update'", CHANGED))
+        return replace(merge, **changes)
+
+    def both(self, source: str = SOURCE, **changes: Any) -> tuple[dict[str, int], dict[str, int] | None]:
+        """What either answers."""
+        keep(self.spark.sql(source)).frame.createOrReplaceTempView("merge_source")
+        self.n += 1
+        by_delta, by_position = self.tables
+        answer = self.spark.sql(self.merge(by_delta, **changes).sql()).first()
+        assert answer is not None
+        return answer.asDict(), self.by_position(self.merge(by_position, **changes))
+
+    def by_position(self, merge: Merge, held: bool = True) -> dict[str, int] | None:
+        consumption = self._consumption(merge, held)
+        with consumption_confs(self.spark, consumption):
+            return merge_by_position(self.spark, consumption)
+
+    def _consumption(self, merge: Merge, held: bool) -> Consumption:
+        read = StreamRead("s", "s", None, Frontier.of(), "merge_source", within="true", is_held=held)
+        return Consumption(CONSUMER, merge.target, self.n, "invocation", (read,), merge=merge)
+
+    def check(self) -> None:
+        """Both hold the same rows under the same ids, and the statistics leave out no file that a row is asked of."""
+        held = [self._held(table) for table in self.tables]
+        assert held[0] == held[1]
+        table = self.spark.table(self.tables[1])
+        for test in ("id = 7", "id = 19", "id is null", "n is null", "v = 'x12'"):
+            assert table.where(test).count() == table.where(f"({test}) = (rand() < 2)").count()
+
+    def _held(self, table: str) -> list[str]:
+        tracked = TableLog(self.spark, table).properties.get("delta.enableRowTracking") == "true"
+        ids = "if(id in (11, 101), null, _metadata.row_id) as i" if tracked else "0 as i"
+        return sorted(str(row) for row in self.spark.sql(f"select *, {ids} from {table}").collect())
+
+
+@pytest.fixture
+def case(spark: SparkSession) -> Iterator[Case]:
+    made = Case(spark.newSession(), f"merged_{uuid4().hex[:8]}")
+    yield made
+    for table in made.tables:
+        made.spark.sql(f"drop table if exists {table}")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_it_leaves_what_merge_leaves(case: Case, kind: str) -> None:
+    by_delta, by_position = case.make(kind).both()
+    assert by_position == by_delta == {
+        "num_affected_rows": 6, "num_updated_rows": 4, "num_deleted_rows": 1, "num_inserted_rows": 1,
+    }  # fmt: skip
+    case.check()
+    again = case.both("select id, concat(v, '+') as v, if(id % 4 = 0, 'delete', 'update') as what from merge_source")
+    assert again[0] == again[1]
+    case.check()
+
+
+def test_a_file_of_which_all_rows_go_is_removed(case: Case) -> None:
+    case.make("row ids")
+    by_delta, by_position = case.both("select cast(id as int) as id, 'v' as v, 'delete' as what from range(0, 5)")
+    assert by_delta == by_position
+    case.check()
+    log = TableLog(case.spark, case.tables[1])
+    commit = log.commit(log.version)
+    assert not commit.adds and len(commit.removes) == 2
+
+
+def test_the_commit_holds_number_metadata_and_what_merge_counts_but_no_keys(case: Case) -> None:
+    case.make("row ids").both(within="(t.id between 1 and 102 or t.id is null)")
+    by_delta, by_position = (TableLog(case.spark, table) for table in case.tables)
+    expected, commit = by_delta.commit(by_delta.version), by_position.commit(by_position.version)
+    assert commit.txns == {CONSUMER: 1}
+    consumed = read(commit, CONSUMER)
+    assert consumed is not None and consumed.n == 1
+    assert commit.operation == expected.operation == "MERGE"
+    for name in ("numTargetRowsUpdated", "numTargetRowsDeleted", "numTargetRowsInserted", "numOutputRows"):
+        assert commit.info["operationMetrics"][name] == expected.info["operationMetrics"][name]
+    assert commit.info["tags"] == expected.info["tags"]
+    assert "102" not in str(commit.info["operationParameters"])
+
+
+def test_only_what_lies_within_is_matched(case: Case) -> None:
+    by_delta, by_position = case.make("plain").both(within="(t.id < 10)")
+    assert by_delta == by_position
+    case.check()
+
+
+def test_a_number_that_is_taken_is_not_committed_again(case: Case) -> None:
+    case.make("plain").both()
+    version = TableLog(case.spark, case.tables[1]).version
+    assert case.by_position(case.merge(case.tables[1])) is not None
+    assert TableLog(case.spark, case.tables[1]).version == version
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "tblproperties ('delta.enableDeletionVectors' = 'false')",
+        f"tblproperties ({VECTORS}, 'delta.enableChangeDataFeed' = 'true')",
+    ],
+)
+def test_what_it_does_not_know_is_left_to_merge(case: Case, kind: str) -> None:
+    case.make(kind)
+    keep(case.spark.sql(SOURCE)).frame.createOrReplaceTempView("merge_source")
+    assert case.by_position(case.merge(case.tables[1])) is None
+
+
+def test_columns_with_values_of_their_own_and_declared_lengths_are_left_to_merge(case: Case) -> None:
+    table, merge = case.tables[1], case.merge(case.tables[1])
+    keep(case.spark.sql(SOURCE)).frame.createOrReplaceTempView("merge_source")
+    columns = "id int, p int, n bigint, q string"
+    for column in ("v varchar(3)", "v string, g int generated always as (id + 1)"):
+        case.spark.sql(f"create or replace table {table} ({columns}, {column}) using delta tblproperties ({VECTORS})")
+        assert case.by_position(merge) is None
+
+
+def test_a_source_that_is_not_held_two_rows_for_one_and_other_types_are_left_to_merge(case: Case) -> None:
+    case.make("plain")
+    merge, version = case.merge(case.tables[1]), TableLog(case.spark, case.tables[1]).version
+    keep(case.spark.sql(SOURCE)).frame.createOrReplaceTempView("merge_source")
+    assert case.by_position(merge, held=False) is None
+    long = {**CHANGED, "p": "cast(s.id as bigint)"}
+    assert case.by_position(replace(merge, added=When("", long))) is None
+    twice = "select * from values (1, 'a', 'update'), (1, 'b', 'update') as s(id, v, what)"
+    keep(case.spark.sql(twice)).frame.createOrReplaceTempView("merge_source")
+    assert case.by_position(merge) is None
+    assert TableLog(case.spark, case.tables[1]).version == version
+
+
+def test_an_error_in_a_clause_is_raised_and_nothing_is_written(case: Case) -> None:
+    case.make("plain")
+    version = TableLog(case.spark, case.tables[1]).version
+    keep(case.spark.sql(SOURCE)).frame.createOrReplaceTempView("merge_source")
+    wrong = [When("s.what = 'update'", {"v": "raise_error('no such row')"})]
+    with pytest.raises(PySparkException, match="no such row"):
+        case.by_position(case.merge(case.tables[1], matched=wrong))
+    assert TableLog(case.spark, case.tables[1]).version == version
+
+
+@pytest.mark.parametrize("statement", ["update {} set v = 'z' where id = 19", "delete from {} where id = 1"])
+def test_another_writer_in_between_is_a_conflict(case: Case, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
+    """It has read the whole table, so that no change of another is overlooked."""
+    case.make("plain")
+    keep(case.spark.sql(SOURCE)).frame.createOrReplaceTempView("merge_source")
+    module = __import__("dbt.adapters.streamspark.consume.merge_by_position", fromlist=["step"])
+    other = case.spark.newSession()
+    monkeypatch.setattr(module, "step", lambda name: other.sql(statement.format(case.tables[1])).collect())
+    with pytest.raises((PySparkException, Py4JError)) as raised:
+        case.by_position(case.merge(case.tables[1]))
+    assert was_first(raised.value)
+
+
+def test_a_cached_table_shows_the_new_rows(case: Case) -> None:
+    case.make("plain")
+    case.spark.sql(f"cache table {case.tables[1]}")
+    try:
+        case.both()
+        case.check()
+    finally:
+        case.spark.sql(f"uncache table {case.tables[1]}")
