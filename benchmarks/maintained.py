@@ -1,15 +1,19 @@
-"""Maintained models, measured: dbt runs that bring a table to what its query gives now, side by side in one run.
+"""Maintained tables, measured: what brings a table to what its query gives now, side by side in one run.
 
-    python -m benchmarks.maintained [--scale 1] [--shares 0.001] [--kinds clustered] [--only wide] [--repeat 2]
+    python -m benchmarks.maintained [--scale 1] [--shares 0.001,0.01] [--kinds clustered,scattered] [--only wide,chain]
+        [--repeat 2] [--out numbers.json] [--report docs/benchmarks]
 
-For each query of maintained_queries/, three models over the same tables:
-- *rebuild*: `materialized='table'`;
+For each query of maintained_queries/, over the same tables:
+- *rebuild*: a dbt model, `materialized='table'`;
 - *differential*: `incremental_strategy='differential'`, which chooses by cost;
-- *incremental*: the same with `refresh='incremental'`, which never rebuilds.
+- *incremental*: the same with `refresh='incremental'`, which never rebuilds;
+- *by hand*: the keys that changed, from the change data feed (by_hand.py), where that is a reasonable way to do it.
+`chain` is four models each of which reads the one before, their seconds added. `customer_history` is a history of
+customer: *apply_changes* against *by hand* (history.py).
 
-Between two dbt runs a share of the orders comes, goes and is updated, with their lines: *clustered* (new keys come, the
-oldest go, the most recent are updated) or *scattered* (all over the table). After each run all three must hold
-the same rows, or the benchmark stops. Times are dbt's own, per model; the median of `--repeat` refreshes after one that
+Between two runs a share of the orders comes, goes and is updated, with their lines: *clustered* (new keys come, the
+oldest go, the most recent are updated) or *scattered* (all over the table). After each run all ways must hold
+the same rows, or the benchmark stops. Times of models are dbt's own; the median of `--repeat` refreshes after one that
 only warms up.
 """
 
@@ -18,8 +22,10 @@ from __future__ import annotations
 import argparse
 import json
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import product
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -27,25 +33,16 @@ from typing import Any
 from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
+from benchmarks import history
+from benchmarks.by_hand import RULES, ByHand, switch_feed_on
+from benchmarks.maintained_models import QUERIES, SINGLE, alike, query_and_way, texts
+from benchmarks.maintained_report import write_report
 from dbt.adapters.streamspark import launch
 from tests.tpch.data import clustered, load, refresh
 
 SCHEMA = "tpch"
-QUERIES = {path.stem: path.read_text() for path in sorted(Path(__file__).parent.glob("maintained_queries/*.sql"))}
-KEYS = {
-    "wide": ["l_orderkey", "l_linenumber"],
-    "revenue_per_customer": ["o_custkey"],
-    "revenue_per_nation_and_month": ["n_name", "month"],
-    "customers_without_open_orders": ["c_custkey"],
-    "largest_orders_per_customer": ["o_orderkey"],
-}
 KINDS = {"clustered": clustered, "scattered": lambda number, share, scale: refresh(number, share)}
-MAINTAINED = "materialized='incremental', incremental_strategy='differential', unique_key={key}"
-WAYS = {
-    "rebuild": "materialized='table'",
-    "differential": MAINTAINED,
-    "incremental": MAINTAINED + ", refresh='incremental'",
-}
+Seconds = dict[tuple[str, str], float]  # by query and way
 
 
 @dataclass(frozen=True)
@@ -55,47 +52,73 @@ class Measured:
     query: str
     kind: str
     share: float
+    scale: float
+    repeat: int
     seconds: dict[str, float]
 
 
-@dataclass(frozen=True)
 class Bench:
     """`folder` holds the dbt project, whose models run in the session that is open."""
 
-    spark: SparkSession
-    folder: Path
-    queries: tuple[str, ...]
-    scale: float
+    def __init__(self, spark: SparkSession, folder: Path, queries: Sequence[str], scale: float):
+        self.spark, self.folder, self.queries, self.scale = spark, folder, queries, scale
+        self.hands: dict[str, Any] = {
+            name: ByHand(spark, name, SINGLE[name][name]) for name in queries if name in RULES
+        }
+        if history.NAME in queries:
+            self.hands[history.NAME] = history.HistoryByHand(spark)
+
+    def load(self, data: Path) -> None:
+        self.spark.sql("drop schema if exists maintained cascade")
+        load(self.spark, SCHEMA, self.scale, data, files=8)
+        self.spark.sql(f"use {SCHEMA}")
+        switch_feed_on(self.spark)
+        history.load_source(self.spark)
 
     def write_project(self, warehouse: Path) -> None:
         self._write("dbt_project.yml", {"name": "maintained", "version": "1.0", "profile": "maintained"})
         dev = {"type": "streamspark", "schema": "maintained", "warehouse_dir": str(warehouse), "threads": 1}
         self._write("profiles.yml", {"maintained": {"target": "dev", "outputs": {"dev": dev}}})
         (self.folder / "models").mkdir()
-        for name in self.queries:
-            for way, config in WAYS.items():
-                text = f"{{{{ config({config.format(key=KEYS[name])}) }}}}\n{QUERIES[name]}"
-                (self.folder / "models" / f"{name}__{way}.sql").write_text(text)
+        for query in self.queries:
+            for model, text in texts(query).items():
+                (self.folder / "models" / f"{model}.sql").write_text(text)
 
     def _write(self, name: str, value: dict[str, Any]) -> None:
         (self.folder / name).write_text(json.dumps(value))
 
-    def build(self) -> dict[str, float]:
-        """One `dbt run`: seconds by model. Stops where a model fails or a query's models differ."""
+    def build(self) -> None:
+        self._dbt_run()
+        for hand in self.hands.values():
+            hand.build()
+        self._check()
+
+    def refresh(self) -> Seconds:
+        """Stops where a model fails, or the ways differ."""
+        seconds = self._dbt_run()
+        for query, hand in self.hands.items():
+            seconds[query, "by_hand"] = hand.refresh()
+        self._check()
+        return seconds
+
+    def _dbt_run(self) -> Seconds:
+        """The seconds of a query's models are added up."""
         folder = str(self.folder)
         arguments = ["run", "--project-dir", folder, "--profiles-dir", folder, "--quiet", "--no-use-colors"]
         outcome = dbtRunner().invoke(arguments)
         if not outcome.success:
             raise SystemExit("dbt run failed")
-        for name in self.queries:
-            self._check(name)
-        return {one.node.name: one.execution_time for one in outcome.result}
+        seconds: Seconds = Counter()  # type: ignore[assignment]
+        for one in outcome.result:
+            seconds[query_and_way(one.node.name)] += one.execution_time
+        return seconds
 
-    def _check(self, name: str) -> None:
-        columns = self.spark.table(f"maintained.{name}__rebuild").columns
-        held = {way: self._held(f"maintained.{name}__{way}", columns) for way in WAYS}
-        if len(set(held.values())) > 1:
-            raise SystemExit(f"{name}: the ways do not hold the same rows: {held}")
+    def _check(self) -> None:
+        for tables in (tables for query in self.queries for tables in alike(query)):
+            columns = self.spark.sql(f"select * from {tables[0]} limit 0").columns
+            held = {table: self._held(table, columns) for table in tables}
+            if len(set(held.values())) > 1:
+                raise SystemExit(f"these do not hold the same rows: {held}")
 
     def _held(self, table: str, columns: Sequence[str]) -> tuple[Any, ...]:
         """The number of rows and the sum of their hashes: alike for tables of the same rows, in whatever order."""
@@ -105,49 +128,57 @@ class Bench:
 
     def measure(self, kind: str, share: float, repeat: int) -> Iterator[Measured]:
         runs = []
-        for number in range(repeat + 1):
-            for statement in KINDS[kind](number + 1, share, self.scale):
+        for number in range(1, repeat + 2):
+            for statement in [*KINDS[kind](number, share, self.scale), *history.refresh_source(number, share)]:
                 self.spark.sql(statement).collect()
-            runs.append(self.build())
-        for name in self.queries:
-            seconds = {way: median(run[f"{name}__{way}"] for run in runs[1:]) for way in WAYS}
-            yield Measured(name, kind, share, seconds)
+            runs.append(self.refresh())
+        for query in self.queries:
+            seconds = {way: median(run[name, way] for run in runs[1:]) for name, way in runs[0] if name == query}
+            yield Measured(query, kind, share, self.scale, repeat, seconds)
 
 
 def measured(options: argparse.Namespace, kind: str, share: float, folder: Path) -> Iterator[Measured]:
     """Tables of their own for each kind and share, so that no measurement depends on the one before."""
-    queries = tuple(name for name in QUERIES if options.only in name)
-    bench = Bench(options.spark, folder, queries, options.scale)
-    load(bench.spark, SCHEMA, options.scale, options.data, files=8)
-    bench.spark.sql(f"use {SCHEMA}")
-    bench.spark.sql("drop schema if exists maintained cascade")
-    bench.write_project(options.warehouse)
+    queries = [name for name in QUERIES if any(part in name for part in options.only.split(","))]
+    project = Path(tempfile.mkdtemp(dir=folder))
+    bench = Bench(options.spark, project, queries, options.scale)
+    bench.load(folder / "tpch")
+    bench.write_project(folder / "warehouse")
     bench.build()
     yield from bench.measure(kind, share, options.repeat)
 
 
 def main() -> None:
+    options = _parser().parse_args()
+    done: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        options.spark = launch.start(launch.LaunchOptions(folder / "warehouse", "local[2]", driver_memory="4g"))
+        for kind, share in product(options.kinds.split(","), options.shares.split(",")):
+            for one in measured(options, kind, float(share), folder):
+                done.append(asdict(one))
+                print(json.dumps(done[-1]), flush=True)
+            _write(done, options)
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scale", type=float, default=1, help="TPC-H scale factor")
     parser.add_argument("--shares", default="0.001", help="shares of the orders that change")
     parser.add_argument("--kinds", default="clustered", help="clustered, scattered")
-    parser.add_argument("--only", default="", help="only the queries whose name holds this")
+    parser.add_argument("--only", default="", help="only queries whose name holds one of these parts")
     parser.add_argument("--repeat", type=int, default=2, help="timed refreshes")
     parser.add_argument("--out", type=Path, help="a JSON file for what was measured")
-    options = parser.parse_args()
-    done = []
-    with tempfile.TemporaryDirectory() as folder:
-        options.warehouse, options.data = Path(folder, "warehouse"), Path(folder, "tpch")
-        options.spark = launch.start(launch.LaunchOptions(options.warehouse, master="local[2]", driver_memory="4g"))
-        for kind in options.kinds.split(","):
-            for share in (float(text) for text in options.shares.split(",")):
-                project = Path(folder, f"project_{len(done)}")
-                project.mkdir()
-                for one in measured(options, kind, share, project):
-                    done.append(asdict(one))
-                    print(json.dumps(done[-1]), flush=True)
+    parser.add_argument("--report", type=Path, help="a folder for the table and the plot")
+    return parser
+
+
+def _write(done: list[dict[str, Any]], options: argparse.Namespace) -> None:
+    """After each share, so that a run that is cut off loses no share it has measured."""
     if options.out:
         options.out.write_text(json.dumps(done, indent=1) + "\n")
+    if options.report:
+        write_report(options.report, done)
 
 
 if __name__ == "__main__":
