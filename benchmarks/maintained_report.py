@@ -22,7 +22,7 @@ WAYS = {
     "by_hand": "by hand",
 }
 MISSING = "\N{EN DASH}"
-OWN = ("differential", "incremental", "apply_changes")
+OWN = ("differential", "apply_changes")  # what a user gets who says nothing more
 BEGIN, END = "<!-- numbers of benchmarks.maintained -->", "<!-- end of numbers -->"
 Case = dict[str, Any]
 
@@ -54,9 +54,9 @@ def _with_numbers(text: str, numbers: str) -> str:
 
 def _markdown(cases: Sequence[Case]) -> str:
     rows = "\n".join(_row(case) for case in cases)
-    return f"""Seconds, the median of so many refreshes; the gain is that of the best way of this package over the others.
+    return f"""Seconds, the median of so many refreshes; the gains are those of `differential`, the default, and of `apply_changes`.
 
-| query | scale | changes | share | refreshes | {" | ".join(WAYS.values())} | rebuild / best | by hand / best |
+| query | scale | changes | share | refreshes | {" | ".join(WAYS.values())} | rebuild / ours | by hand / ours |
 |---|---|---|---|---|{"---|" * len(WAYS)}---|---|
 {rows}
 
@@ -72,8 +72,8 @@ def _row(case: Case) -> str:
 
 
 def _gain(seconds: dict[str, float], other: str) -> str:
-    best = min(seconds[way] for way in OWN if way in seconds)
-    return f"{seconds[other] / best:.1f}" if other in seconds else MISSING
+    ours = next(seconds[way] for way in OWN if way in seconds)
+    return f"{seconds[other] / ours:.1f}" if other in seconds else MISSING
 
 
 def _plot(path: Path, cases: Sequence[Case]) -> None:
