@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
@@ -24,6 +25,7 @@ from dbt.adapters.streamspark.consume.cursor import resolve_cursor
 from dbt.adapters.streamspark.consume.differential import DifferentialConfig, DifferentialModel, DifferentialPlan
 from dbt.adapters.streamspark.consume.keyed_changes import ROW_ID
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner
+from dbt.adapters.streamspark.steps import on_step
 from tests.spark.queries.grammar import Grammar
 from tests.spark.queries.history import History, session_with
 from tests.spark.queries.oracle import bag
@@ -36,7 +38,13 @@ TABLES = [
     Table("t0", {"id": "int", "k": "int", "d": "decimal(10,2)", "s": "string"}),
     Table("t1", {"id": "int", "k": "int", "b": "boolean"}),
 ]
+VECTORS = "'delta.enableDeletionVectors' = 'true'"
 QUERY = "select id, s from t0"
+CHANGING = [  # what most rounds change: random queries often give nothing, or new rows only
+    QUERY,
+    "select t0.id, t0.s, t1.b from t0 left join t1 on t0.k = t1.k",
+    "select k, count(*) as n, max(s) as most from t0 group by k",
+]
 ADDITIVE = "select t0.k, count(*) as n, sum(d) as total, avg(d) as mean from t0 join t1 on t0.k <=> t1.k group by t0.k"
 
 
@@ -78,7 +86,7 @@ class Target:
 
     def _statements(self, plan: DifferentialPlan, planned: Plan) -> list[str]:
         if plan.anew:
-            return [f"create or replace table {self.name} using delta as {plan.sql}"]
+            return [f"create or replace table {self.name} using delta tblproperties ({VECTORS}) as {plan.sql}"]
         columns, its = (columns_of(frame.schema) for frame in (self.spark.sql(plan.sql), self.spark.table(self.name)))
         merge = plan.write(planned, "planned_rows", columns, self.name, its)
         return [f"create or replace temporary view planned_rows as {plan.sql}", merge]
@@ -113,10 +121,22 @@ def queries(program: Program) -> Iterator[str]:
 
 def test_a_target_is_its_query_after_each_round(program: Program) -> None:
     history = program.history
-    chosen = [query for query, _ in zip(queries(program), range(QUERIES), strict=False)]
+    chosen = [*CHANGING, *(query for query, _ in zip(queries(program), range(QUERIES), strict=False))]
     by_changes = DifferentialConfig(refresh="incremental")
     targets = [Target(history.session, f"differential.d{n}", query, by_changes) for n, query in enumerate(chosen)]
     targets.append(Target(history.session, "differential.added", ADDITIVE, DifferentialConfig(("k",), "incremental")))
+    steps: Counter[str] = Counter()
+    stop = on_step(lambda name: steps.update([name]))
+    try:
+        _follow(program, targets)
+    finally:
+        stop()
+    assert steps["merge_found"] > ROUNDS
+
+
+def _follow(program: Program, targets: list[Target]) -> None:
+    """Each round held against the query."""
+    history = program.history
     for point in range(ROUNDS + 1):
         for target in targets:
             try:

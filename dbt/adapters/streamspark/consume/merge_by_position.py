@@ -37,7 +37,8 @@ def merge_by_position(spark: SparkSession, consumption: Consumption) -> dict[str
 
     None, with nothing written, where Delta's own MERGE has to do it: a source that the driver does not hold, tables
     with columns that are computed, of other types than the source's, without deletion vectors or statistics, or with a
-    change data feed; or where two rows of the source match one of the target, for which MERGE knows the error.
+    change data feed; or where two rows of the source match one of the target, for which MERGE knows the error, or the
+    consumption's number is taken, which makes MERGE do nothing.
     """
     if consumption.merge is None or not consumption.is_held:
         return None
@@ -45,6 +46,8 @@ def merge_by_position(spark: SparkSession, consumption: Consumption) -> dict[str
     if not _is_plain(spark, log):
         return None
     commit = MergeCommit(log, consumption)
+    if commit.is_taken():  # before anything is asked of rows that have consumed this already; Delta skips the statement
+        return None
     with Views(spark) as views:
         return _Merging(spark, log, commit, views).merged()
 

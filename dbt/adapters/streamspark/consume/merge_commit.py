@@ -62,11 +62,13 @@ class MergeCommit:
         self._transaction = log.java.startTransaction(log._none, log._jvm.scala.Option.apply(log.snapshot()))
         self._transaction.readWholeTable()
 
+    def is_taken(self) -> bool:
+        """Whether the table has the consumption's number, or a later one, already. Asked in the transaction, so that it
+        conflicts with whoever takes the number from now on."""
+        return int(self._transaction.txnVersion(self._consumption.consumer)) >= self._consumption.n
+
     def run(self, merged: Merged, rows: DataFrame, hidden: list[Any]) -> None:
-        """`rows` have the table's columns and ROW_ID, `hidden` are the actions for what they replace. Nothing where the
-        consumption's number is there already, as Delta does for its own statements."""
-        if self._transaction.txnVersion(self._consumption.consumer) >= self._consumption.n:
-            return
+        """`rows` have the table's columns and ROW_ID, `hidden` are the actions for what they replace."""
         written = self._written(rows) if merged.updated + merged.inserted else []
         actions = scala_seq(self._log, [self._number(), *written, *hidden])
         self._transaction.registerSQLMetrics(self._log._jspark, self._metrics(merged))

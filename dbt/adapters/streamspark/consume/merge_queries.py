@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.consume.merge import Merge, When
 
-PATH, PLACE, ROW_ID, CLAUSE = "__path", "__place", "__row_id", "__clause"
+PATH, PLACE, ROW_ID, CLAUSE = (f"__streamspark_{name}" for name in ("path", "place", "row_id", "clause"))
 
 
 @dataclass(frozen=True)
@@ -21,10 +21,10 @@ class MergeQueries:
     rows: str
 
     def matches(self) -> str:
-        """A row for each pair that matches: PATH, PLACE, ROW_ID, the `__key` columns, CLAUSE (the number of the clause
-        that holds, or NULL), and the `__new` columns: the row's values where that clause updates it."""
-        keys = [f"t.{quoted(column)} as __key{n}" for n, (column, _) in enumerate(self.merge.keys)]
-        new = [f"{self._value(column)} as __new{n}" for n, column in enumerate(self.columns)]
+        """A row for each pair that matches: PATH, PLACE, ROW_ID, the key columns, CLAUSE (the number of the clause
+        that holds, or NULL), and the new columns: the row's values where that clause updates it."""
+        keys = [f"t.{quoted(column)} as __streamspark_key{n}" for n, (column, _) in enumerate(self.merge.keys)]
+        new = [f"{self._value(column)} as __streamspark_new{n}" for n, column in enumerate(self.columns)]
         places = [f"t.{name}" for name in (PATH, PLACE, ROW_ID)]
         equal = " and ".join(f"t.{quoted(column)} <=> {value}" for column, value in self.merge.keys)
         return (
@@ -34,10 +34,10 @@ class MergeQueries:
 
     def written(self, matches: str) -> str:
         """The rows to write, in the target's columns, with ROW_ID of those that were there; `matches` is a relation."""
-        changed = [f"__new{n} as {quoted(column)}" for n, column in enumerate(self.columns)]
+        changed = [f"__streamspark_new{n} as {quoted(column)}" for n, column in enumerate(self.columns)]
         values = {name.lower(): value for name, value in (self.merge.added.values or {}).items()}
         added = [f"{values.get(column.lower(), 'null')} as {quoted(column)}" for column in self.columns]
-        same = " and ".join(f"m.__key{n} <=> {value}" for n, (_, value) in enumerate(self.merge.keys))
+        same = " and ".join(f"m.__streamspark_key{n} <=> {value}" for n, (_, value) in enumerate(self.merge.keys))
         return (
             f"select {', '.join(changed)}, {ROW_ID} from {matches} where {self.is_update()} union all "
             f"select {', '.join(added)}, cast(null as bigint) from {self.merge.source} s "
