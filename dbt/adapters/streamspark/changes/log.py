@@ -15,6 +15,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.denied import check_listable, denied
+from dbt.adapters.streamspark.changes.java_text import java_text
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidQuery, MissingSource, StaleSource
 from dbt.adapters.streamspark.java_names import java_names
 from dbt.adapters.streamspark.literals import literal
@@ -66,6 +67,7 @@ class TableLog:
         self._jvm = java_names(spark)
         self._jspark = spark._jsparkSession
         self._none = self._jvm.scala.Option.empty()
+        self._commits: dict[int, Commit] = {}
         with self._readable("its log"):
             self.java = self._open()
             self._snapshot = self.java.update(False, self._none, self._none)
@@ -152,8 +154,13 @@ class TableLog:
         return self.java.logPath().getFileSystem(self._hadoop_conf)
 
     def commit(self, version: int) -> Commit:
-        """The commit that made `version`. Raises StaleSource when its file is gone, BrokenSource when it may not be
-        read or is damaged."""
+        """The commit that made `version`, read once: it stays what it is. Raises StaleSource when its file is gone,
+        BrokenSource when it may not be read or is damaged."""
+        if version not in self._commits:
+            self._commits[version] = self._read_commit(version)
+        return self._commits[version]
+
+    def _read_commit(self, version: int) -> Commit:
         path = self._jvm.org.apache.hadoop.fs.Path(self._log_path, f"{version:020d}.json")
         try:
             with self._readable(f"the commit of version {version}"):
@@ -164,7 +171,7 @@ class TableLog:
                 raise self.gone(version) from error
             raise
         try:
-            return parse_commit(version, lines.mkString("\n"), modified)
+            return parse_commit(version, java_text(self.spark, lines), modified)
         except (ValueError, KeyError) as error:
             raise BrokenSource(
                 f"table {self.name}: the commit file of version {version} ({path}) is damaged ({error}). Put it "
@@ -187,7 +194,7 @@ class TableLog:
         with self._readable(f"the checksum of version {version}"):
             if not self._file_system.exists(path):
                 return None
-            found: Action = json.loads(self._store.read(path, self._hadoop_conf).mkString(""))
+            found: Action = json.loads(java_text(self.spark, self._store.read(path, self._hadoop_conf)))
             return found
 
     def commits(self, start: int, end: int) -> list[Commit]:
