@@ -6,13 +6,16 @@ are hidden by deletion vectors, and their new versions written with the rows tha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep
+from dbt.adapters.streamspark.changes.differentiate.snapshots import files_at
 from dbt.adapters.streamspark.changes.differentiate.views import Views
+from dbt.adapters.streamspark.changes.file_frame import file_frame
 from dbt.adapters.streamspark.changes.log import Action, TableLog
 from dbt.adapters.streamspark.changes.marked_rows import physical_rows
 from dbt.adapters.streamspark.changes.projection import type_sql
@@ -63,45 +66,52 @@ def _is_plain(spark: SparkSession, log: TableLog) -> bool:
     )
 
 
-def _target(log: TableLog) -> DataFrame:
+def _target(log: TableLog, files: Sequence[Action] | None) -> DataFrame:
     """The rows of the snapshot that `log` holds, and their places. Not by the table's name: whatever the session has
-    cached under it is left alone."""
-    nil, snapshot = getattr(log._jvm.scala.collection.immutable, "Nil$"), log._jvm.scala.Option.apply(log.snapshot())
-    relation = log.java.createRelation(nil, snapshot, log._none, True)
-    frame = DataFrame(log._jspark.baseRelationToDataFrame(relation), log.spark)
+    cached under it is left alone. `files` are all of its files; where they are too many, Delta looks for the right
+    ones."""
+    frame = _scan(log) if files is None else file_frame(log, log.snapshot(), files)
     row_id = "_metadata.row_id" if row_ids(log) else "cast(null as bigint)"
     places = [f"_metadata.file_path as {PATH}", f"_metadata.row_index as {PLACE}", f"{row_id} as {ROW_ID}"]
     return frame.selectExpr("*", *places)
+
+
+def _scan(log: TableLog) -> DataFrame:
+    nil, snapshot = getattr(log._jvm.scala.collection.immutable, "Nil$"), log._jvm.scala.Option.apply(log.snapshot())
+    relation = log.java.createRelation(nil, snapshot, log._none, True)
+    return DataFrame(log._jspark.baseRelationToDataFrame(relation), log.spark)
 
 
 class _Merging:
     """One merge on the snapshot that `commit` is based on."""
 
     def __init__(self, spark: SparkSession, log: TableLog, commit: MergeCommit, views: Views):
-        target, merge = _target(log), commit.merge
         self._spark, self._log, self._commit, self._views = spark, log, commit, views
+        self._listed = files_at(log, log.version)
+        target = _target(log, self._listed)
         self._fields = [field for field in target.schema.fields if field.name not in (PATH, PLACE, ROW_ID)]
-        self._queries = MergeQueries(merge, [field.name for field in self._fields], views.add(target, what="target"))
+        columns = [field.name for field in self._fields]
+        self._queries = MergeQueries(commit.merge, columns, views.add(target, what="target"))
 
     def merged(self) -> dict[str, int] | None:
-        found = self._spark.sql(self._queries.matches())
-        if not self._has_its_types(found):
+        matches = keep(self._spark.sql(self._queries.matches()))
+        written = self._spark.sql(self._queries.written(self._views.add(matches.frame, what="matches")))
+        if not matches.is_small or not self._has_its_types(written):
             return None
-        matches = keep(found)
-        view = self._views.add(matches.frame, what="matches")
-        rows = keep(self._spark.sql(self._queries.written(view)))
+        rows = keep(written)
         step("merge_found")
-        return self._committed(view, rows) if matches.is_small and rows.is_small else None
+        return self._committed(self._views.add(matches.frame.coalesce(1), what="matches"), rows)
 
-    def _has_its_types(self, found: DataFrame) -> bool:
+    def _has_its_types(self, written: DataFrame) -> bool:
         """Whether what is written needs no cast, of which MERGE has rules of its own."""
-        written = self._spark.sql(self._queries.written(self._views.add(found, what="found"))).schema.fields
-        return all(
-            type_sql(new.dataType) == type_sql(old.dataType) for new, old in zip(written, self._fields, strict=False)
-        )
+        pairs = zip(written.schema.fields, self._fields, strict=False)
+        return all(type_sql(new.dataType) == type_sql(old.dataType) for new, old in pairs)
 
     def _committed(self, matches: str, rows: Kept) -> dict[str, int] | None:
-        hidden = self._spark.sql(self._queries.hidden(matches)).coalesce(1).collect()
+        """`matches` is a relation in one task."""
+        if not rows.is_small:
+            return None
+        hidden = self._spark.sql(self._queries.hidden(matches)).collect()
         places = {plain_path(unquote(row[PATH])): row["places"] for row in hidden}
         if any(len(set(those)) < len(those) for those in places.values()):
             return None
@@ -118,9 +128,10 @@ class _Merging:
     def _files(self, places: dict[str, Any]) -> list[Action] | None:
         """The adds of the files; None where one is not found, or has no statistics."""
         names = [path.rpartition("/")[2] for path in places]
-        files = self._log.all_files(self._log.version, names) if places else []
-        known = all(physical_rows(file) is not None and self._path(file) in places for file in files)
-        return files if known and len(files) == len(places) else None
+        files = self._listed or (self._log.all_files(self._log.version, names) if places else [])
+        found = [file for file in files if self._path(file) in places]
+        known = all(physical_rows(file) is not None for file in found)
+        return found if known and len(found) == len(places) else None
 
     def _path(self, file: Action) -> str:
         return f"{plain_path(unquote(self._log.path))}/{unquote(file['path'])}"

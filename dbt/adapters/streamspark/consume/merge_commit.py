@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.changes.log import Commit, TableLog
 from dbt.adapters.streamspark.changes.sequences import as_java, scala_seq
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.merge_queries import ROW_ID
@@ -63,9 +63,16 @@ class MergeCommit:
         self._transaction.readWholeTable()
 
     def is_taken(self) -> bool:
-        """Whether the table has the consumption's number, or a later one, already. Asked in the transaction, so that it
-        conflicts with whoever takes the number from now on."""
-        return int(self._transaction.txnVersion(self._consumption.consumer)) >= self._consumption.n
+        """Whether the table has the consumption's number already. It had not when the cursor was resolved; what came
+        since is in the log, of which Delta would compute the whole state. Who takes the number now is a conflict."""
+        consumer, seen = self._consumption.consumer, self._consumption.seen
+        if seen is None:
+            return int(self._transaction.txnVersion(consumer)) >= self._consumption.n
+        self._transaction.readTxn().addOne(consumer)
+        return any(commit.txns.get(consumer, 0) >= self._consumption.n for commit in self._since(seen))
+
+    def _since(self, version: int) -> list[Commit]:
+        return self._log.commits(version, self._log.version)
 
     def run(self, merged: Merged, rows: DataFrame, hidden: list[Any]) -> None:
         """`rows` have the table's columns and ROW_ID, `hidden` are the actions for what they replace."""

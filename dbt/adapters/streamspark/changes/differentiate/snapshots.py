@@ -29,15 +29,20 @@ _lock = Lock()
 
 def snapshot(interval: Interval, version: int) -> DataFrame:
     """The rows of `version` in the columns of the interval's end, with `_metadata`."""
-    files = _files(interval.log, version)
+    files = files_at(interval.log, version)
     if files is not None:
-        return interval.schemas.frame(list(files.values()), version)
+        return interval.schemas.frame(files, version)
     frame = interval.log.spark.read.format("delta").option("versionAsOf", version).load(interval.log.path)
     return frame.selectExpr(*interval.schemas.columns_at(version), "_metadata")
 
 
+def files_at(log: TableLog, version: int) -> list[Action] | None:
+    """The adds of a version's files; None where there are many of them."""
+    found = _files(log, version)
+    return None if found is None else list(found.values())
+
+
 def _files(log: TableLog, version: int) -> Files | None:
-    """The files of a version; None where there are many of them."""
     key = (log.path, log.table_id, version)
     with _lock:
         known = _lists.get(key) or _carried(log, key)
