@@ -28,13 +28,15 @@ Case = dict[str, Any]
 
 
 def write_report(folder: Path, done: Iterable[Case]) -> None:
-    """`maintained.md` and `maintained.png` in `folder`."""
+    """`maintained.md` in `folder`, and `maintained.png` where something was measured at several shares."""
     folder.mkdir(parents=True, exist_ok=True)
     cases = _latest(done)
     document = folder / "maintained.md"
     text = document.read_text() if document.exists() else "# Maintained models\n"
-    document.write_text(_with_numbers(text, _markdown(cases)))
-    _plot(folder / "maintained.png", cases)
+    plot = "\n\n![seconds by share](maintained.png)" if _has_lines(cases) else ""
+    document.write_text(_with_numbers(text, _markdown(cases) + plot))
+    if plot:
+        _plot(folder / "maintained.png", cases)
 
 
 def _latest(done: Iterable[Case]) -> list[Case]:
@@ -44,6 +46,10 @@ def _latest(done: Iterable[Case]) -> list[Case]:
 
 def _panel(case: Case) -> tuple[str, str, float]:
     return case["query"], case["kind"], case["scale"]
+
+
+def _has_lines(cases: Sequence[Case]) -> bool:
+    return len({_panel(case) for case in cases}) < len(cases)
 
 
 def _with_numbers(text: str, numbers: str) -> str:
@@ -58,9 +64,7 @@ def _markdown(cases: Sequence[Case]) -> str:
 
 | query | scale | changes | share | refreshes | {" | ".join(WAYS.values())} | rebuild / ours | by hand / ours |
 |---|---|---|---|---|{"---|" * len(WAYS)}---|---|
-{rows}
-
-![seconds by share](maintained.png)"""
+{rows}"""
 
 
 def _row(case: Case) -> str:
