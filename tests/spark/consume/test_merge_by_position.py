@@ -200,10 +200,18 @@ def test_an_error_in_a_clause_is_raised_and_nothing_is_written(case: Case) -> No
     assert TableLog(case.spark, case.tables[1]).version == version
 
 
-@pytest.mark.parametrize("statement", ["update {} set v = 'z' where id = 19", "delete from {} where id = 1"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "update {} set v = 'z' where id = 19",
+        "delete from {} where id = 1",
+        "update {} set id = 101 where id = 50",  # of a file that it does not touch: 101 is no new row any more
+    ],
+)
 def test_another_writer_in_between_is_a_conflict(case: Case, monkeypatch: pytest.MonkeyPatch, statement: str) -> None:
     """It has read the whole table, so that no change of another is overlooked."""
     case.make("plain")
+    case.spark.sql(f"insert into {case.tables[1]} values (50, 'v50', 2, null, '')")
     keep(case.spark.sql(SOURCE)).frame.createOrReplaceTempView("merge_source")
     module = __import__("dbt.adapters.streamspark.consume.merge_by_position", fromlist=["step"])
     other = case.spark.newSession()
