@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -219,6 +220,15 @@ def test_another_writer_in_between_is_a_conflict(case: Case, monkeypatch: pytest
     with pytest.raises((PySparkException, Py4JError)) as raised:
         case.by_position(case.merge(case.tables[1]))
     assert was_first(raised.value)
+
+
+def test_files_are_known_by_their_paths_whatever_these_hold(case: Case, tmp_path: Path) -> None:
+    table = f"delta.`{tmp_path / 'a b%20c+d'}`"
+    case.spark.sql(f"create table {table} using delta {KINDS['partitioned']} as {ROWS}, 'a b/%' as q from range(5)")
+    keep(case.spark.sql(SOURCE)).frame.createOrReplaceTempView("merge_source")
+    answer = case.by_position(case.merge(table))
+    assert answer is not None and answer["num_updated_rows"] == 2
+    assert case.spark.table(table).where("v in ('x1', 'x4')").count() == 2
 
 
 def test_a_cached_table_shows_the_new_rows(case: Case) -> None:

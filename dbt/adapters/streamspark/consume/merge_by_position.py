@@ -134,4 +134,4 @@ class _Merging:
         return found if known and len(found) == len(places) else None
 
     def _path(self, file: Action) -> str:
-        return f"{plain_path(unquote(self._log.path))}/{unquote(file['path'])}"
+        return f"{plain_path(self._log.path)}/{unquote(file['path'])}"
