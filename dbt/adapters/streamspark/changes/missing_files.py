@@ -11,6 +11,7 @@ from pyspark.errors import PySparkException
 
 from dbt.adapters.streamspark.changes.denied import check_listable, denied
 from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.changes.plain_path import plain_path
 from dbt.adapters.streamspark.errors import StaleSource, StreamsparkError
 from dbt.adapters.streamspark.spark_errors import denial
 
@@ -36,7 +37,8 @@ def _of_a_table(logs: Iterable[TableLog], error: Exception) -> StreamsparkError 
     match = DATA_FILE.search(text)
     if match is None or (said is None and not any(mark in text for mark in MISSING)):
         return None
-    owner = next((log for log in logs if _plain(match.group()).startswith(_plain(log.path).rstrip("/") + "/")), None)
+    file = plain_path(match.group())
+    owner = next((log for log in logs if file.startswith(plain_path(log.path).rstrip("/") + "/")), None)
     return None if owner is None else _named(owner, match.group(), said or _unlistable(owner))
 
 
@@ -56,7 +58,3 @@ def _unlistable(log: TableLog) -> str | None:
     except Py4JJavaError as error:
         return denial(error)
     return None
-
-
-def _plain(path: str) -> str:
-    return re.sub(r"^file:/*", "/", path)

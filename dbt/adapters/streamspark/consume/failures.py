@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.changes.denied import check_listable, denied
 from dbt.adapters.streamspark.changes.frontier import TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.changes.plain_path import plain_path
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.errors import BrokenSource, MissingSource, StaleSource, StreamsparkError
@@ -65,11 +66,6 @@ def _unlistable(spark: SparkSession, file: str) -> str | None:
 
 def _holds(path: str | None, file: str) -> bool:
     return path is not None and plain_path(file).startswith(plain_path(path).rstrip("/") + "/")
-
-
-def plain_path(path: str) -> str:
-    """A path on a local disk without its scheme, which Hadoop writes in several ways."""
-    return re.sub(r"^file:/*", "/", path)
 
 
 def _source_path(spark: SparkSession, table: TableVersion) -> str | None:

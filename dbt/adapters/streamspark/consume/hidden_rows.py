@@ -8,7 +8,7 @@ from typing import Any
 
 from dbt.adapters.streamspark.changes.file_frame import add_files
 from dbt.adapters.streamspark.changes.log import Action, TableLog
-from dbt.adapters.streamspark.changes.marked_rows import bitmap_of, physical_rows, portable
+from dbt.adapters.streamspark.changes.marked_rows import bitmap_of, live_rows, physical_rows, portable
 from dbt.adapters.streamspark.changes.sequences import as_java
 
 
@@ -38,14 +38,12 @@ def wide_stats(file: Action) -> str:
     stats: dict[str, Any] = json.loads(file["stats"])
     if stats.get("tightBounds") is False:
         return str(file["stats"])
-    rows = stats["numRecords"]
-    shown = rows - ((file.get("deletionVector") or {}).get("cardinality") or 0)
     if "nullCount" in stats:
-        stats["nullCount"] = _all_null(stats["nullCount"], shown, rows)
+        stats["nullCount"] = _all_null(stats["nullCount"], live_rows(file), stats["numRecords"])
     return json.dumps({**stats, "tightBounds": False})
 
 
-def _all_null(counts: Any, shown: int, rows: int) -> Any:
+def _all_null(counts: Any, shown: int | None, rows: int) -> Any:
     if isinstance(counts, dict):
         return {name: _all_null(count, shown, rows) for name, count in counts.items()}
     return rows if counts == shown else counts

@@ -18,9 +18,10 @@ from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.file_frame import file_frame
 from dbt.adapters.streamspark.changes.log import Action, TableLog
 from dbt.adapters.streamspark.changes.marked_rows import physical_rows
+from dbt.adapters.streamspark.changes.plain_path import plain_path
 from dbt.adapters.streamspark.changes.projection import type_sql
+from dbt.adapters.streamspark.changes.readers.cdf import FEED
 from dbt.adapters.streamspark.consume.consumption import Consumption
-from dbt.adapters.streamspark.consume.failures import plain_path
 from dbt.adapters.streamspark.consume.hidden_rows import hidden_rows
 from dbt.adapters.streamspark.consume.merge_commit import MergeCommit, Merged, row_ids
 from dbt.adapters.streamspark.consume.merge_queries import PATH, PLACE, ROW_ID, MergeQueries
@@ -29,7 +30,7 @@ from dbt.adapters.streamspark.steps import step
 # What Delta's MERGE minds and this does not: change files, values that a column makes itself, its declared length, ids
 # that Iceberg's readers look for.
 OTHER_COLUMNS = ("delta.generationExpression", "delta.identity.", "CURRENT_DEFAULT", "__CHAR_VARCHAR_TYPE_STRING")
-OTHER_TABLES = ("delta.enableChangeDataFeed", "delta.enableIcebergCompatV3")
+OTHER_TABLES = (FEED, "delta.enableIcebergCompatV3")
 VECTORS = "delta.enableDeletionVectors"
 MERGE_VECTORS = "spark.databricks.delta.merge.deletionVectors.persistent"
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql.functions import col, lit
 
-from dbt.adapters.streamspark.changes.log import Commit, TableLog
+from dbt.adapters.streamspark.changes.interval import TRACKING
+from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.sequences import as_java, scala_seq
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.merge_queries import ROW_ID
@@ -24,19 +26,23 @@ class Merged:
     deleted: int
     inserted: int
 
+    @property
+    def affected(self) -> int:
+        return self.updated + self.deleted + self.inserted
+
     def answer(self) -> dict[str, int]:
         """As MERGE answers."""
         return {
-            "num_affected_rows": self.updated + self.deleted + self.inserted,
+            "num_affected_rows": self.affected,
             "num_updated_rows": self.updated,
             "num_deleted_rows": self.deleted,
             "num_inserted_rows": self.inserted,
         }
 
     def metrics(self) -> dict[str, int]:
-        """As MERGE writes them into its commit."""
+        """As MERGE writes them into its commit; of the source, only rows that had an effect are counted."""
         return {
-            "operationNumSourceRows": self.updated + self.deleted + self.inserted,
+            "operationNumSourceRows": self.affected,
             "numTargetRowsUpdated": self.updated,
             "numTargetRowsDeleted": self.deleted,
             "numTargetRowsInserted": self.inserted,
@@ -46,7 +52,7 @@ class Merged:
 
 def row_ids(log: TableLog) -> bool:
     """Whether the table's rows keep their ids."""
-    return log.properties.get("delta.enableRowTracking", "").lower() == "true"
+    return log.properties.get(TRACKING, "").lower() == "true"
 
 
 class MergeCommit:
@@ -66,13 +72,10 @@ class MergeCommit:
         """Whether the table has the consumption's number already. It had not when the cursor was resolved; what came
         since is in the log, of which Delta would compute the whole state. Who takes the number now is a conflict."""
         consumer, seen = self._consumption.consumer, self._consumption.seen
-        if seen is None:
-            return int(self._transaction.txnVersion(consumer)) >= self._consumption.n
+        assert seen is not None  # what is merged into is there
         self._transaction.readTxn().addOne(consumer)
-        return any(commit.txns.get(consumer, 0) >= self._consumption.n for commit in self._since(seen))
-
-    def _since(self, version: int) -> list[Commit]:
-        return self._log.commits(version, self._log.version)
+        since = self._log.commits(seen, self._log.version)
+        return any(commit.txns.get(consumer, 0) >= self._consumption.n for commit in since)
 
     def run(self, merged: Merged, rows: DataFrame, hidden: list[Any]) -> None:
         """`rows` have the table's columns and ROW_ID, `hidden` are the actions for what they replace."""
@@ -89,11 +92,11 @@ class MergeCommit:
         """Under the names by which Delta knows the ids; a changed row's version is that of this commit."""
         if not row_ids(self._log):
             return rows.drop(ROW_ID)
-        delta, functions = self._log._jvm.org.apache.spark.sql.delta, self._log._jvm.org.apache.spark.sql.functions
+        delta = self._log._jvm.org.apache.spark.sql.delta
         ids, versions = (getattr(delta, name) for name in ("RowId$", "RowCommitVersion$"))
         names = self._log.properties
-        frame = ids.preserveRowIdsUnsafe(rows._jdf, names[ROW_IDS], functions.col(ROW_ID), False)
-        none = functions.expr("cast(null as bigint)")
+        frame = ids.preserveRowIdsUnsafe(rows._jdf, names[ROW_IDS], col(ROW_ID)._jc, False)
+        none = lit(None).cast("bigint")._jc
         frame = versions.preserveRowCommitVersionsUnsafe(frame, names[VERSIONS], none, False)
         return DataFrame(frame, rows.sparkSession).drop(ROW_ID)
 
@@ -127,7 +130,7 @@ class MergeCommit:
         return tracking.addPreservedRowTrackingTagIfNotSet(self._log.snapshot(), self._as_map(scala_seq(self._log, [])))
 
     def _as_map(self, pairs: Any) -> Any:
-        return getattr(self._log._jvm.scala.collection.immutable, "Map$").__getattr__("from")(pairs)
+        return getattr(getattr(self._log._jvm.scala.collection.immutable, "Map$"), "from")(pairs)
 
     def _refresh_cache(self) -> None:
         """As Delta's statements do for a table that the session has cached."""
