@@ -53,7 +53,7 @@ def test_costs_are_carried_from_run_to_run() -> None:
     assert found is not None and found.begun is not None
     costs = found.begun.ended(NOW)
     assert costs == Costs(Took(60.0, 1000), Took(40.0, 100))
-    assert Begun(NOW.timestamp() + 5, 900, True, costs).ended(NOW) == Costs(Took(0.0, 900), Took(40.0, 100))
+    assert Begun(NOW.timestamp() + 5, 900, True, costs).ended(NOW) == Costs(Took(0.0, 900, 2), Took(40.0, 100))
 
 
 def test_initial_rows_have_no_from() -> None:

@@ -11,14 +11,19 @@ FIXED = 3.0  # seconds of a run by changes, however little has changed
 # Up to so many bytes of changes starting jobs is what takes the time: a run by some marked rows, a few hundred bytes,
 # does not tell that a thousand times as many take a thousand times as long.
 FEW = 16 * 1024 * 1024
+# What ran once may have been slow for other reasons than what it did: a cold JVM, a busy machine. It is
+# worth another look where that takes at most so many times what the other takes, and at most so many seconds longer.
+LOOK_SHARE, LOOK_SECONDS = 2.0, 10.0
 
 
 @dataclass(frozen=True)
 class Took:
-    """`seconds` from planning to commit, for `size` bytes: those of the base tables, or those that changed."""
+    """`seconds` from planning to commit, for `size` bytes: those of the base tables, or those that changed. So many
+    `runs` of its kind there have been."""
 
     seconds: float
     size: int
+    runs: int = 1
 
     def scaled(self, size: int) -> float:
         """The seconds for another size."""
@@ -50,7 +55,18 @@ class Costs:
 
     def to_dict(self) -> dict[str, list[float]]:
         both = {"anew": self.anew, "by_changes": self.by_changes}
-        return {kind: [round(took.seconds, 1), took.size] for kind, took in both.items() if took is not None}
+        return {kind: [round(took.seconds, 1), took.size, took.runs] for kind, took in both.items() if took is not None}
+
+
+def worth_a_look(took: Took | None, seconds: float, other: float) -> bool:
+    """Whether what took so long in the only run of its kind, and takes `seconds` by that, should run once more although
+    the `other` way takes less.
+
+    >>> worth_a_look(Took(5, 1), 5, 3), worth_a_look(Took(5, 1, runs=2), 5, 3), worth_a_look(Took(5, 1), 500, 300)
+    (True, False, False)
+    """
+    once = took is not None and took.runs == 1
+    return once and seconds <= min(LOOK_SHARE * other, other + LOOK_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -68,10 +84,16 @@ class Begun:
 
     def ended(self, committed: datetime) -> Costs:
         """The costs with its own. Clocks may differ: nothing takes less than no time."""
-        took = Took(max(0.0, committed.timestamp() - self.at), self.size)
-        return Costs(took, self.before.by_changes) if self.anew else Costs(self.before.anew, took)
+        last = self.before.anew if self.anew else self.before.by_changes
+        took = Took(max(0.0, committed.timestamp() - self.at), self.size, last.runs + 1 if last else 1)
+        return replace(self.before, **{"anew" if self.anew else "by_changes": took})
 
 
 def begun_from(found: Mapping[str, Any]) -> Begun:
-    before = {kind: Took(float(seconds), int(size)) for kind, (seconds, size) in found["before"].items()}
+    before = {kind: _took(*known) for kind, known in found["before"].items()}
     return Begun(float(found["at"]), int(found["size"]), bool(found["anew"]), Costs(**before))
+
+
+def _took(seconds: float, size: int, runs: int = 1) -> Took:
+    """`runs` is missing in commits of version 0.1."""
+    return Took(float(seconds), int(size), int(runs))

@@ -12,7 +12,7 @@ from dbt.adapters.streamspark.changes.file_changes import EMPTY, FileChanges
 from dbt.adapters.streamspark.changes.log import Action
 from dbt.adapters.streamspark.changes.marked_rows import marked_share
 from dbt.adapters.streamspark.changes.table_plan import bytes_of
-from dbt.adapters.streamspark.consume.costs import Costs
+from dbt.adapters.streamspark.consume.costs import Costs, worth_a_look
 
 # Changed files are read at both ends, and what they touch is looked up at both ends: from here on a rebuild reads less.
 MOST = 0.25
@@ -75,16 +75,20 @@ def _by_cost(interval: QueryInterval, tables: Sequence[Changed], costs: Costs, f
 
 
 def by_time(costs: Costs, tables: Sequence[Changed], followed: bool) -> tuple[bool, str] | None:
-    """Anew, where by what earlier runs took that spares enough; None where it does not or nobody knows."""
+    """By what earlier runs took: anew where that spares enough, or the way that took longer, where it is worth another
+    look. None where it does not spare enough, or nobody knows."""
     changed = sum(table.changed for table in tables)
     expected = costs.expected(changed, sum(table.whole or 0 for table in tables) // 2)
     if expected is None:
         return None
     by_changes, anew = expected
+    told = f"by the times of earlier runs, that takes {anew:.1f} s, and {by_changes:.1f} s by changes"
     spared = by_changes - anew
     if spared <= SPARED_SHARE * anew or (followed and spared <= SPARED_SECONDS):
-        return None
-    return True, f"by the times of earlier runs, that takes {anew:.1f} s, and {by_changes:.1f} s by changes"
+        look = not followed and worth_a_look(costs.anew, anew, by_changes)
+        return (True, f"{told}, but it ran only once") if look else None
+    look = worth_a_look(costs.by_changes, by_changes, anew)
+    return (False, f"{told}, which ran only once") if look else (True, told)
 
 
 def _changed(leaf: Leaf) -> Changed:
