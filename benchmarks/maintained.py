@@ -1,7 +1,7 @@
 """Maintained tables, measured: what brings a table to what its query gives now, side by side in one run.
 
     python -m benchmarks.maintained [--scale 1] [--shares 0.001,0.01] [--kinds clustered,scattered] [--only wide,chain]
-        [--repeat 2] [--out numbers.json] [--report docs/benchmarks]
+        [--ways rebuild,differential] [--warm 2] [--repeat 2] [--out numbers.json] [--report docs/benchmarks]
 
 For each query of maintained_queries/, over the same tables:
 - *rebuild*: a dbt model, `materialized='table'`;
@@ -13,8 +13,8 @@ customer: *apply_changes* against *by hand* (history.py).
 
 Between two runs a share of the orders comes, goes and is updated, with their lines: *clustered* (new keys come, the
 oldest go, the most recent are updated) or *scattered* (all over the table). After each run all ways must hold
-the same rows, or the benchmark stops. Times of models are dbt's own; the median of `--repeat` refreshes after one that
-only warms up.
+the same rows, or the benchmark stops. Times of models are dbt's own; the median of `--repeat` refreshes after `--warm`
+that compile code and tell *differential* what either of its ways takes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pyspark.sql import SparkSession
 
 from benchmarks import history
 from benchmarks.by_hand import RULES, ByHand, switch_feed_on
-from benchmarks.maintained_models import QUERIES, SINGLE, alike, query_and_way, texts
+from benchmarks.maintained_models import QUERIES, SINGLE, WAYS, alike, query_and_way, texts
 from benchmarks.maintained_report import write_report
 from dbt.adapters.streamspark import launch
 from tests.tpch.data import clustered, load, refresh
@@ -60,8 +60,8 @@ class Measured:
 class Bench:
     """`folder` holds the dbt project, whose models run in the session that is open."""
 
-    def __init__(self, spark: SparkSession, folder: Path, queries: Sequence[str], scale: float):
-        self.spark, self.folder, self.queries, self.scale = spark, folder, queries, scale
+    def __init__(self, spark: SparkSession, folder: Path, queries: Sequence[str], ways: Sequence[str], scale: float):
+        self.spark, self.folder, self.queries, self.ways, self.scale = spark, folder, queries, ways, scale
         self.hands: dict[str, Any] = {
             name: ByHand(spark, name, SINGLE[name][name]) for name in queries if name in RULES
         }
@@ -81,7 +81,7 @@ class Bench:
         self._write("profiles.yml", {"maintained": {"target": "dev", "outputs": {"dev": dev}}})
         (self.folder / "models").mkdir()
         for query in self.queries:
-            for model, text in texts(query).items():
+            for model, text in texts(query, self.ways).items():
                 (self.folder / "models" / f"{model}.sql").write_text(text)
 
     def _write(self, name: str, value: dict[str, Any]) -> None:
@@ -114,7 +114,7 @@ class Bench:
         return seconds
 
     def _check(self) -> None:
-        for tables in (tables for query in self.queries for tables in alike(query)):
+        for tables in (tables for query in self.queries for tables in alike(query, self.ways)):
             columns = self.spark.sql(f"select * from {tables[0]} limit 0").columns
             held = {table: self._held(table, columns) for table in tables}
             if len(set(held.values())) > 1:
@@ -126,14 +126,14 @@ class Bench:
         hashes = f"sum(cast(xxhash64({listed}) as decimal(38)))"
         return tuple(self.spark.sql(f"select count(*), {hashes} from {table}").first())
 
-    def measure(self, kind: str, share: float, repeat: int) -> Iterator[Measured]:
+    def measure(self, kind: str, share: float, warm: int, repeat: int) -> Iterator[Measured]:
         runs = []
-        for number in range(1, repeat + 2):
+        for number in range(1, warm + repeat + 1):
             for statement in [*KINDS[kind](number, share, self.scale), *history.refresh_source(number, share)]:
                 self.spark.sql(statement).collect()
             runs.append(self.refresh())
         for query in self.queries:
-            seconds = {way: median(run[name, way] for run in runs[1:]) for name, way in runs[0] if name == query}
+            seconds = {way: median(run[name, way] for run in runs[warm:]) for name, way in runs[0] if name == query}
             yield Measured(query, kind, share, self.scale, repeat, seconds)
 
 
@@ -141,11 +141,11 @@ def measured(options: argparse.Namespace, kind: str, share: float, folder: Path)
     """Tables of their own for each kind and share, so that no measurement depends on the one before."""
     queries = [name for name in QUERIES if any(part in name for part in options.only.split(","))]
     project = Path(tempfile.mkdtemp(dir=folder))
-    bench = Bench(options.spark, project, queries, options.scale)
+    bench = Bench(options.spark, project, queries, options.ways.split(","), options.scale)
     bench.load(folder / "tpch")
     bench.write_project(folder / "warehouse")
     bench.build()
-    yield from bench.measure(kind, share, options.repeat)
+    yield from bench.measure(kind, share, options.warm, options.repeat)
 
 
 def main() -> None:
@@ -167,6 +167,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--shares", default="0.001", help="shares of the orders that change")
     parser.add_argument("--kinds", default="clustered", help="clustered, scattered")
     parser.add_argument("--only", default="", help="only queries whose name holds one of these parts")
+    parser.add_argument("--ways", default=",".join(WAYS), help="of those that are dbt models")
+    parser.add_argument("--warm", type=int, default=2, help="refreshes before those that are timed")
     parser.add_argument("--repeat", type=int, default=2, help="timed refreshes")
     parser.add_argument("--out", type=Path, help="a JSON file for what was measured")
     parser.add_argument("--report", type=Path, help="a folder for the table and the plot")

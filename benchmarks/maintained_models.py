@@ -6,6 +6,7 @@ before (`ref('chain_1__way')` in its text means the one of the same way).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from benchmarks import by_hand, history
@@ -33,11 +34,11 @@ WAYS = {
 }
 
 
-def texts(query: str) -> dict[str, str]:
-    """By name, the models of a query in all ways."""
+def texts(query: str, ways: Iterable[str] = WAYS) -> dict[str, str]:
+    """By name, the models of a query in these ways."""
     if query == history.NAME:
         return history.MODELS
-    return {f"{model}__{way}": _text(model, way, sql) for model, sql in QUERIES[query].items() for way in WAYS}
+    return {f"{model}__{way}": _text(model, way, sql) for model, sql in QUERIES[query].items() for way in ways}
 
 
 def _text(model: str, way: str, sql: str) -> str:
@@ -45,12 +46,12 @@ def _text(model: str, way: str, sql: str) -> str:
     return f"{{{{ config({config}) }}}}\n{sql.replace('__way', f'__{way}')}"
 
 
-def alike(query: str) -> list[list[str]]:
+def alike(query: str, ways: Iterable[str] = WAYS) -> list[list[str]]:
     """Lists of tables, or of queries in brackets: those of one list must hold the same rows."""
     if query == history.NAME:
         return history.ALIKE
-    ways = [*WAYS, *(["by_hand"] if query in by_hand.RULES else [])]
-    return [[f"maintained.{model}__{way}" for way in ways] for model in QUERIES[query]]
+    all_ways = [*ways, *(["by_hand"] if query in by_hand.RULES else [])]
+    return [[f"maintained.{model}__{way}" for way in all_ways] for model in QUERIES[query]]
 
 
 def query_and_way(model: str) -> tuple[str, str]:
