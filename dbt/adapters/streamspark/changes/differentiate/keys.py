@@ -110,9 +110,9 @@ def known_columns(kept: Kept) -> tuple[Column, ...]:
 
 def plain_type(data_type: DataType) -> bool:
     """Whether values of the type can be written into SQL, and compare there as they do in Python."""
-    return isinstance(data_type, PLAIN) and not (
-        isinstance(data_type, StringType) and type(data_type) is not StringType
-    )
+    if isinstance(data_type, StringType):
+        return type(data_type) is StringType and data_type.isUTF8BinaryCollation()
+    return isinstance(data_type, PLAIN)
 
 
 def comparable_types(left: DataType, right: DataType) -> bool:
