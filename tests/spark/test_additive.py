@@ -6,6 +6,7 @@ STREAMSPARK_QUERY_SEED sets what the tables, statements and queries are made of.
 from __future__ import annotations
 
 import os
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -13,6 +14,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.change_query import ChangeQuery
 from dbt.adapters.streamspark.changes.differentiate.additive import additive
+from dbt.adapters.streamspark.changes.differentiate.extremes import LOST
 from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
 from dbt.adapters.streamspark.changes.group_changes import group_changes
 from dbt.adapters.streamspark.consume.additive_merge import additive_merge
@@ -35,6 +37,10 @@ QUERIES = {
     "united": "select k, sum(n) as n from (select k, 1 as n from t0 union all select k, 2 as n from t1) q group by k",
     "of_groups": "select n, count(*) as groups, sum(k) as keys from (select k, count(*) as n from t0 group by k) q group by n",
     "averaged": "select k, avg(d) as mean, avg(d * 3) as thrice, count(*) as n from t0 group by k",
+    "extremes": "select min(d) as least, s, max(id) as `most-ids`, sum(k) as total, max(s) as t from t0 group by s",
+    "extremes_joined": "select l.k % 3 as g, min(r.b) as b, max(l.d) as d, count(*) as n from t0 l join t1 r on l.k = r.k "
+    "group by l.k % 3",
+    "greatest": "select k, max(id) as newest from t0 group by k",
     "by_float": "select cast(id % 2 as double) / if(k = 0, -1, 1) as f, count(*) as n from t1 group by all",
 }
 
@@ -76,7 +82,10 @@ def test_groups_take_up_what_changed(program: Program, name: str) -> None:
         "select k, avg(cast(d as decimal(16, 2))) as a from t0 group by k",
         "select k, sum(cast(d as double)) as a from t0 group by k",
         "select k, count(distinct s) as a from t0 group by k",
-        "select k, max(d) as a from t0 group by k",
+        "select k, max(cast(d as double)) as a from t0 group by k",
+        "select k, min(struct(d, s)) as a from t0 group by k",
+        "select k, max(s collate utf8_lcase) as a from t0 group by k",
+        "select k, max(d) as __lost from t0 group by k",
         "select k, count(*) filter (where s is null) as a from t0 group by k",
         "select k, sum(d) + 1 as a from t0 group by k",
         "select count(*) as a from t0 group by k",
@@ -89,6 +98,24 @@ def test_groups_take_up_what_changed(program: Program, name: str) -> None:
 def test_others_do_not_add_up(program: Program, query: str) -> None:
     asked = ChangeQuery(program.history.session, query)
     assert additive(asked.interval(None, asked.frontier(program.history.points[0])).lowered) is None
+
+
+def test_extremes_are_found_again_in_groups_that_lost_rows_alone(spark: SparkSession) -> None:
+    history = History(spark, "extremes")
+    history.table("t", "k int, v int")
+    history.run("insert into t values (1, 5), (1, 7), (2, 5), (2, 7), (3, 1)")
+    history.marked(
+        ["insert into t values (1, 9), (1, 6), (4, null)"],
+        ["delete from t where k = 2 and v = 7", "insert into t values (1, 2), (2, 6)", "delete from t where k = 3"],
+    )
+    query = ChangeQuery(history.session, "select k, min(v) as low, max(v) as high from t group by k")
+    first, then = [
+        {row["k"]: (row["low"], row["high"], row[LOST]) for row in group_changes(query.interval(*points)).collect()}
+        for points in pairwise(query.frontier(point) for point in history.points)
+    ]
+    assert first == {1: (6, 9, False), 4: (None, None, False)}
+    assert then == {1: (2, 2, False), 2: (5, 6, True), 3: (None, None, True)}
+    history.drop()
 
 
 def test_a_group_that_loses_more_than_it_has_is_an_error(program: Program) -> None:

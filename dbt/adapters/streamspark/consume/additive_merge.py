@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dbt.adapters.streamspark.changes.differentiate.additive import ROWS, Addend, Additive, Mean
+from dbt.adapters.streamspark.changes.differentiate.additive import ROWS, Additive
+from dbt.adapters.streamspark.changes.differentiate.extremes import LOST
+from dbt.adapters.streamspark.changes.differentiate.group_parts import Addend, Extreme, Mean
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.consume.merge import Merge, When
 from dbt.adapters.streamspark.literals import literal
@@ -18,6 +20,7 @@ def additive_merge(
     sets = {
         **{one.column: _sum(one) for one in additive.addends},
         **{one.column: _mean(one, "t.{0} + s.{0}") for one in additive.means},
+        **{one.column: _extreme(one) for one in additive.extremes},
         **{name: _checked(additive, target, name) for name in additive.hidden},
     }
     names = (*(part.column for part in additive.parts), *additive.hidden)
@@ -40,6 +43,11 @@ def _mean(one: Mean, added: str) -> str:
     """The average; `added` is SQL for what a kept column is now, whose name is put into it."""
     total, values = (added.format(quoted(name)) for name in (one.total, one.values))
     return f"if({values} = 0, null, cast(({total}) / cast({values} as decimal(20, 0)) as {one.type}))"
+
+
+def _extreme(one: Extreme) -> str:
+    name = quoted(one.column)
+    return f"if(s.{LOST}, s.{name}, {one.of_two}(t.{name}, s.{name}))"
 
 
 def _first(additive: Additive, target: str, name: str) -> str:

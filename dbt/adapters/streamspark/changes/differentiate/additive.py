@@ -3,7 +3,9 @@
 That is for a result which somebody keeps, since it tells no group's value, only the difference. A kept group has more
 columns than the query gives: ROWS, the number of its rows, for each sum and average how many values are in it, as the
 sum of none is NULL, and for each average their sum. Counts, and sums of whole numbers and decimals, add up exactly
-(notes on performance), and averages of decimals are the quotients of such sums; others do not.
+(notes on performance), and averages of decimals are the quotients of such sums; others do not. The least and greatest
+of values that were added are those of the group, unless it has lost rows too: then they are found anew
+(extremes.py).
 """
 
 from __future__ import annotations
@@ -12,10 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from pyspark.sql.types import DataType, DecimalType, LongType, StructField
+from pyspark.sql.types import BooleanType, DataType, DecimalType, LongType, StructField, TimestampNTZType, TimestampType
 from sqlglot import exp, parse_one
 
 from dbt.adapters.streamspark.changes.differentiate.differentiation import END, Differentiation
+from dbt.adapters.streamspark.changes.differentiate.extremes import LOST, extremes
+from dbt.adapters.streamspark.changes.differentiate.group_parts import Addend, Extreme, Key, Mean, Part
+from dbt.adapters.streamspark.changes.differentiate.keys import plain_type
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Operator, Project
 from dbt.adapters.streamspark.changes.query.lowered import Lowered
@@ -29,48 +34,11 @@ MOST_DIGITS = 19
 
 
 @dataclass(frozen=True)
-class Key:
-    """A column of the result by which rows are grouped; `sql` is over the child's columns."""
-
-    column: str
-    sql: str
-
-
-@dataclass(frozen=True)
-class Addend:
-    """A column of the result that counts the values of `sql` or, where `values` names the column that counts them,
-    adds them up. `type` is the column's."""
-
-    column: str
-    sql: str
-    type: str
-    values: str = ""
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A column of the result that is the average of the values of `sql`; `total`, of type `total_type`, and `values`
-    are the columns that keep their sum and their number."""
-
-    column: str
-    sql: str
-    type: str
-    total: str
-    total_type: str
-    values: str
-
-    @property
-    def sum(self) -> Addend:
-        """The sum as a column like others."""
-        return Addend(self.total, self.sql, self.total_type, self.values)
-
-
-@dataclass(frozen=True)
 class Additive:
     """`parts` are the columns of the result, in order; `child` is what is grouped."""
 
     child: Operator
-    parts: tuple[Key | Addend | Mean, ...]
+    parts: tuple[Part, ...]
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -85,9 +53,13 @@ class Additive:
         return tuple(part for part in self.parts if isinstance(part, Mean))
 
     @property
+    def extremes(self) -> tuple[Extreme, ...]:
+        return tuple(part for part in self.parts if isinstance(part, Extreme))
+
+    @property
     def hidden(self) -> tuple[str, ...]:
         """What a kept group has beside the query's columns."""
-        counts = (part.values for part in self.parts if not isinstance(part, Key) and part.values)
+        counts = (part.values for part in self.parts if isinstance(part, Addend | Mean) and part.values)
         return (ROWS, *counts, *(mean.total for mean in self.means))
 
     def groups(self, d: Differentiation) -> str:
@@ -96,13 +68,16 @@ class Additive:
         return self._grouped(d.at(self.child, END), made)
 
     def difference(self, d: Differentiation) -> str:
-        """The SELECT of what the interval adds to each group that it changes, in the same columns."""
-        delta = d.delta(self.child)
+        """The SELECT of what the interval adds to each group that it changes, in the same columns; where there are
+        extremes, LOST tells of which groups they are those of all rows."""
+        delta = d.kept(self.child) if self.extremes else d.delta(self.child)
         if delta is None:
-            return f"select * from ({self.groups(d)}) where false"
-        made = [f"{sql} as {quoted(name)}" for name, sql in self._added()]
+            return f"select *, false as {LOST} from ({self.groups(d)}) where false"
+        added = self._grouped(delta.sql, [f"{sql} as {quoted(name)}" for name, sql in self._added()])
         changed = " or ".join(f"{quoted(name)} <> 0" for name in (*(a.column for a in self.addends), *self.hidden))
-        return f"select * from ({self._grouped(delta.sql, made)}) where {changed}"
+        if not self.extremes:
+            return f"select * from ({added}) where {changed}"
+        return f"select * from ({extremes(d, self.child, self.parts, delta, added)}) where {changed} or {LOST}"
 
     def _grouped(self, relation: str, made: list[str]) -> str:
         values = [f"{part.sql} as __v{place}" for place, part in enumerate(self.parts)]
@@ -126,19 +101,25 @@ class Additive:
         yield ROWS, "sum(__sign)"
         yield from ((part.values, _signed_count(f"__v{place}")) for place, part in self._sums())
         yield from ((part.total, _signed(part.sum, f"__v{n}")) for n, part in self._sums() if isinstance(part, Mean))
+        if self.extremes:
+            yield LOST, "bool_or(__sign = -1)"
 
     def _sums(self) -> Iterator[tuple[int, Addend | Mean]]:
-        return ((n, part) for n, part in enumerate(self.parts) if not isinstance(part, Key) and part.values)
+        return ((n, part) for n, part in enumerate(self.parts) if isinstance(part, Addend | Mean) and part.values)
 
 
-def _function(part: Addend | Mean) -> str:
+def _function(part: Addend | Mean | Extreme) -> str:
+    if isinstance(part, Extreme):
+        return part.function
     if isinstance(part, Mean):
         return "avg"
     return "sum" if part.values else "count"
 
 
-def _signed(part: Addend | Mean, value: str) -> str:
+def _signed(part: Addend | Mean | Extreme, value: str) -> str:
     """What an interval adds; of an average nothing, which the merge makes of its sum and count."""
+    if isinstance(part, Extreme):
+        return f"{part.function}(if(__sign = 1, {value}, null))"
     if isinstance(part, Mean):
         return f"cast(null as {part.type})"
     if not part.values:
@@ -163,18 +144,18 @@ def additive(found: Lowered) -> Additive | None:
     made = Additive(node.child, tuple(part for part in parts if part is not None))
     keys = {given[ours] for ours in found.ours} & {name for name, _ in node.keys}
     names = {field.name.lower() for field in found.schema.fields}
-    whole = None not in parts and node.keys and len(keys) == len(node.keys) and not names & set(made.hidden)
+    whole = None not in parts and node.keys and len(keys) == len(node.keys) and not names & {*made.hidden, LOST}
     return made if whole else None
 
 
-def _part(node: Aggregate, name: str, field: StructField) -> Key | Addend | Mean | None:
+def _part(node: Aggregate, name: str, field: StructField) -> Part | None:
     keys, aggregates = dict(node.keys), dict(node.aggregates)
     if name in keys:
         return Key(field.name, keys[name].sql)
     return _addend(field, parse_one(aggregates[name].sql, dialect="spark")) if name in aggregates else None
 
 
-def _addend(field: StructField, call: Node) -> Addend | Mean | None:
+def _addend(field: StructField, call: Node) -> Addend | Mean | Extreme | None:
     value, kind, name = call.this, field.dataType, field.name.lower()
     if isinstance(call, exp.Count) and not call.expressions and not isinstance(value, exp.Distinct):
         counted = "1" if value is None or isinstance(value, exp.Star) else value.sql("spark")
@@ -185,7 +166,14 @@ def _addend(field: StructField, call: Node) -> Addend | Mean | None:
         total = DecimalType(kind.precision + 6, kind.scale - 4).simpleString()
         names = {"total": f"__sum_of_{name}", "values": f"__count_of_{name}"}
         return Mean(field.name, value.sql("spark"), kind.simpleString(), total_type=total, **names)
+    if isinstance(call, exp.Min | exp.Max) and not isinstance(value, exp.Distinct) and _is_ordered(kind):
+        return Extreme(field.name, value.sql("spark"), "min" if isinstance(call, exp.Min) else "max")
     return None
+
+
+def _is_ordered(kind: DataType) -> bool:
+    """Whether values that are as great as each other are the same: floats and collated texts need not be."""
+    return plain_type(kind) or isinstance(kind, BooleanType | TimestampType | TimestampNTZType)
 
 
 def _is_short(kind: DataType) -> TypeGuard[DecimalType]:
