@@ -19,6 +19,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.consume import costs
 from dbt.adapters.streamspark.consume.columns import columns_of
 from dbt.adapters.streamspark.consume.commit import Outcome, commit
 from dbt.adapters.streamspark.consume.cursor import resolve_cursor
@@ -147,7 +148,28 @@ def _follow(program: Program, targets: list[Target]) -> None:
         program.round()
 
 
-def test_a_few_rows_deleted_in_each_file_are_no_reason_to_make_a_target_anew(program: Program) -> None:
+@pytest.fixture
+def no_second_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What ran once is known for good: no run is chosen by how long others took on this machine."""
+    monkeypatch.setattr(costs, "LOOK_SHARE", 0.0)
+
+
+def test_what_ran_only_once_runs_again(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    history = program.history
+    target = Target(history.session, "differential.looked_at", "select id, s from t0", DifferentialConfig(("id",)))
+    monkeypatch.setattr(costs, "LOOK_SHARE", 1e9)
+    monkeypatch.setattr(costs, "LOOK_SECONDS", 1e9)
+    history.run("delete from t0", "insert into t0 select id, 0, 0, 'a' from range(5000)")
+    for number in range(3):
+        history.run(f"insert into t0 values ({9000 + number}, 0, 0, 'b')")
+        target.run()
+        target.check(history, history.mark())
+        assert target.reason.endswith("only once") == (number == 2), (number, target.reason)
+
+
+def test_a_few_rows_deleted_in_each_file_are_no_reason_to_make_a_target_anew(
+    program: Program, no_second_look: None
+) -> None:
     history = program.history
     target = Target(history.session, "differential.marked", QUERY, DifferentialConfig(("id",)))
     history.run("delete from t0", "insert into t0 select id, 0, 0, 'a' from range(5000)")
@@ -163,7 +185,9 @@ def test_a_few_rows_deleted_in_each_file_are_no_reason_to_make_a_target_anew(pro
         target.check(history, history.mark())
 
 
-def test_earlier_runs_tell_what_costs_less(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_earlier_runs_tell_what_costs_less(
+    program: Program, monkeypatch: pytest.MonkeyPatch, no_second_look: None
+) -> None:
     history = program.history
     target = Target(history.session, "differential.timed", "select id, s from t0", DifferentialConfig(("id",)))
     history.run("delete from t0", "insert into t0 select id, 0, 0, 'a' from range(5000)")
@@ -179,10 +203,10 @@ def test_earlier_runs_tell_what_costs_less(program: Program, monkeypatch: pytest
         reasons.append(target.reason)
     assert reasons[0] == "first run" and reasons[2].startswith("by the times of earlier runs, ")
     assert all("no more than 25%" in reasons[number] for number in (1, 3))
-    costs = resolve_cursor(TableLog(history.session, target.name), target.consumer).costs
-    assert costs.anew is not None and costs.by_changes is not None
-    assert costs.anew.seconds > 0 and costs.by_changes.seconds > 0
-    assert 0 < costs.by_changes.size < costs.anew.size
+    known = resolve_cursor(TableLog(history.session, target.name), target.consumer).costs
+    assert known.anew is not None and known.by_changes is not None
+    assert known.anew.seconds > 0 and known.by_changes.seconds > 0
+    assert 0 < known.by_changes.size < known.anew.size
 
 
 @pytest.mark.parametrize("query", [ADDITIVE, "select id as k, d, s from t0"], ids=["groups", "rows"])
