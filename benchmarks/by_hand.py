@@ -19,7 +19,8 @@ from time import perf_counter
 
 from pyspark.sql import DataFrame, SparkSession
 
-FEED = "delta.enableChangeDataFeed"
+from dbt.adapters.streamspark.changes.readers.cdf import FEED
+
 TARGET_PROPERTIES = "'delta.enableDeletionVectors' = 'true'"
 Versions = dict[str, int]
 

@@ -14,7 +14,8 @@ from time import perf_counter
 
 from pyspark.sql import SparkSession
 
-from benchmarks.by_hand import FEED, TARGET_PROPERTIES, feed, hold, newest
+from benchmarks.by_hand import TARGET_PROPERTIES, feed, hold, newest
+from dbt.adapters.streamspark.changes.readers.cdf import FEED
 from tests.tpch.data import NEW_KEYS
 
 NAME = "customer_history"

@@ -73,8 +73,7 @@ def commit(
         statements = texts.plan_again(spark, statements, consumption, fresh)
         consumption = fresh
     raise Fenced(
-        f"{consumption.consumer} could not commit into {consumption.target}: other writers were first "
-        f"{tries} "
+        f"{consumption.consumer} could not commit into {consumption.target}: other writers were first {tries} "
         f"times ({overtaken}). Run the model again when they are done."
     ) from overtaken
 
@@ -145,8 +144,7 @@ def _check_not_rewound(between: Commit | None, consumption: Consumption, version
     if between is not None:
         raise OffsetUnknown(
             f"table {consumption.target}: a {between.operation} (version {between.version}) came between the "
-            f"planning and the commit (version {version}) of {consumption.consumer}, so rows are missing "
-            "in it. "
+            f"planning and the commit (version {version}) of {consumption.consumer}, so rows are missing in it. "
             f"RESTORE TABLE {consumption.target} TO VERSION AS OF {between.version} and run the model again."
         )
 

@@ -45,10 +45,8 @@ class StreamRead:
             since = self.start.get(table.table_id) if self.start is not None else None
             if since is not None and table.version < since:
                 raise InvalidInterval(
-                    f"stream {self.stream}: the interval of {table.name} would end at version "
-                    f"{table.version}, "
-                    f"before its start {since}. When the cursor is past the pinned version, end at the "
-                    "cursor."
+                    f"stream {self.stream}: the interval of {table.name} would end at version {table.version}, "
+                    f"before its start {since}. When the cursor is past the pinned version, end at the cursor."
                 )
 
     def to_dict(self) -> dict[str, Any]:

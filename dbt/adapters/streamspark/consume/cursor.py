@@ -101,8 +101,7 @@ class _Walk:
         if self.replaced_by is not None:
             raise self._unknown(
                 f"the table was replaced at version {self.replaced_by.version} "
-                f"({self.replaced_by.operation}, {self.replaced_by.timestamp:%Y-%m-%d %H:%M:%S} UTC) by "
-                "something "
+                f"({self.replaced_by.operation}, {self.replaced_by.timestamp:%Y-%m-%d %H:%M:%S} UTC) by something "
                 f"else than this consumer, so the rows consumed up to version {commit.version} are gone"
             )
         between = self._rewound(consumed.seen, commit.version)

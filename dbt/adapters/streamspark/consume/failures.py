@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -11,18 +9,14 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.changes.denied import check_listable, denied
 from dbt.adapters.streamspark.changes.frontier import TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.changes.missing_files import DATA_FILE, MISSING
 from dbt.adapters.streamspark.changes.plain_path import plain_path
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.errors import BrokenSource, MissingSource, StaleSource, StreamsparkError
 from dbt.adapters.streamspark.spark_errors import denial, is_conflict
 
-MISSING = (
-    "FAILED_READ_FILE.FILE_NOT_EXIST",
-    "java.io.FileNotFoundException",
-    "BEYOND_DELETED_FILE_RETENTION_DURATION",
-)
-DATA_FILE = re.compile(r"\S+\.(?:parquet|bin)\b")
+GONE = (*MISSING, "BEYOND_DELETED_FILE_RETENTION_DURATION")
 
 
 def was_first(error: Exception) -> bool:
@@ -35,7 +29,7 @@ def source_failure(spark: SparkSession, error: Exception, consumption: Consumpti
     """The error to raise when `error` says that a data file of a source is missing (StaleSource) or may not be
     read (BrokenSource), else None."""
     text = str(error)
-    if denial(error) is None and not any(mark in text for mark in MISSING):
+    if denial(error) is None and not any(mark in text for mark in GONE):
         return None
     match = DATA_FILE.search(text)
     try:
@@ -87,8 +81,6 @@ def _message(read: StreamRead, table: TableVersion, file: str) -> str:
     gone = f" ({file})" if file else ""
     return (
         f"table {table.name}: a file that the changes since {since} need is gone{gone}, most likely by "
-        "VACUUM, so "
-        f"stream {read.stream} is stale. Re-create the stream and its consumer with --full-refresh, and "
-        "raise "
-        "delta.deletedFileRetentionDuration or consume more often."
+        f"VACUUM, so stream {read.stream} is stale. Re-create the stream and its consumer with --full-refresh, and "
+        "raise delta.deletedFileRetentionDuration or consume more often."
     )
