@@ -1,7 +1,7 @@
 """Maintained tables, measured: what brings a table to what its query gives now, side by side in one run.
 
     python -m benchmarks.maintained [--scale 1] [--shares 0.001,0.01] [--kinds clustered,scattered] [--only wide,chain]
-        [--ways rebuild,differential] [--warm 2] [--repeat 2] [--out numbers.json] [--report docs/benchmarks]
+        [--ways rebuild,differential] [--warm 3] [--repeat 2] [--out numbers.json] [--report docs/benchmarks]
 
 For each query of maintained_queries/, over the same tables:
 - *rebuild*: a dbt model, `materialized='table'`;
@@ -168,7 +168,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--kinds", default="clustered", help="clustered, scattered")
     parser.add_argument("--only", default="", help="only queries whose name holds one of these parts")
     parser.add_argument("--ways", default=",".join(WAYS), help="of those that are dbt models")
-    parser.add_argument("--warm", type=int, default=2, help="refreshes before those that are timed")
+    parser.add_argument("--warm", type=int, default=3, help="refreshes before those that are timed")
     parser.add_argument("--repeat", type=int, default=2, help="timed refreshes")
     parser.add_argument("--out", type=Path, help="a JSON file for what was measured")
     parser.add_argument("--report", type=Path, help="a folder for the table and the plot")

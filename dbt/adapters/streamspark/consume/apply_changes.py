@@ -40,10 +40,16 @@ class ApplyChanges(Selection):
             f"count(*) as {IMAGES} from {self.source} group by {keys})"
         )
 
-    def inserted(self) -> str:
-        """The same where every row is the only one of its key, and new."""
-        row = _struct(self.data)
-        return f"(select true as {UPSERT}, {_struct(self.keys)} as {KEY}, {row} as {ROW} from {self.source})"
+    def inserted(self, are_unique: bool) -> str:
+        """UPSERT, KEY and ROW where every row is new. Unless keys `are_unique`, two rows of one are an error."""
+        source = self.source if are_unique else self._unique()
+        return f"(select true as {UPSERT}, {_struct(self.keys)} as {KEY}, {_struct(self.data)} as {ROW} from {source})"
+
+    def _unique(self) -> str:
+        """Told by a window: in groups the rows would be structs, and all columns of them sorted."""
+        keys = ", ".join(quoted(key.name) for key in self.keys)
+        counted = f"(select *, count(*) over (partition by {keys}) as {IMAGES} from {self.source})"
+        return f"(select * from {counted} where if({IMAGES} > 1, raise_error({self._twice(IMAGES)}), true))"
 
     def changed_keys(self) -> str:
         """The same without the keys whose old and new image are the same: what the target has of them is right."""

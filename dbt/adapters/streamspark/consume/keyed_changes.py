@@ -35,8 +35,8 @@ class KeyedChanges:
         return self.unique_key or (ROW_ID,)
 
     def __call__(self, interval: QueryInterval) -> DataFrame:
-        """The columns of ApplyChanges.one_row_per_key, and the keys. Without a start of the interval, a row for each
-        that there is at the end. Raises what read_changes raises."""
+        """The columns of ApplyChanges.one_row_per_key, and the keys. Without a start of the interval a row
+        for each that there is at the end, with those of `inserted`. Raises what read_changes raises."""
         spark = interval.query.spark
         with Views(spark) as views:
             rows = views.add(self._with_ids(read_changes(interval)))
@@ -48,7 +48,7 @@ class KeyedChanges:
 
     def _per_key(self, changes: ApplyChanges, all_new: bool) -> str:
         if all_new:  # ids are unique; that keys are has to be seen
-            return changes.one_row_per_key() if self.unique_key else changes.inserted()
+            return changes.inserted(are_unique=not self.unique_key)
         return changes.changed_keys()
 
     def all_rows(self, sql: str) -> str:
