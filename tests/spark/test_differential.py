@@ -15,6 +15,7 @@ from random import Random
 from uuid import uuid4
 
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -146,6 +147,21 @@ def _follow(program: Program, targets: list[Target]) -> None:
             except PySparkException as error:  # raised by the query itself
                 raise AssertionError(f"round {point}: {target.query}\n{program.statements}") from error
         program.round()
+
+
+def test_two_rows_of_one_key_are_an_error_when_a_target_is_made(program: Program) -> None:
+    """Keys that are NULL are the same key."""
+    history = program.history
+    target = Target(history.session, "differential.doubled", QUERY, DifferentialConfig(("id",)))
+    for key, said in (("1", r'\{"id":1\}'), ("null", r"\{\}")):
+        history.run("delete from t0", f"insert into t0 values (2, 0, 0, 'a'), ({key}, 0, 0, 'a'), ({key}, 0, 0, 'b')")
+        message = rf"differential.doubled: 2 new rows for one unique_key \(id\): {said}"
+        with pytest.raises((PySparkException, Py4JError), match=message):  # a task that was writing says it
+            target.run()
+        assert not history.session.catalog.tableExists(target.name)
+    history.run("delete from t0 where s = 'b'")
+    target.run()
+    target.check(history, history.mark())
 
 
 @pytest.fixture
