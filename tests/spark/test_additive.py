@@ -13,8 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.change_query import ChangeQuery
-from dbt.adapters.streamspark.changes.differentiate.additive import additive
-from dbt.adapters.streamspark.changes.differentiate.extremes import LOST
+from dbt.adapters.streamspark.changes.differentiate.additive import LOST, additive
 from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
 from dbt.adapters.streamspark.changes.group_changes import group_changes
 from dbt.adapters.streamspark.consume.additive_merge import additive_merge

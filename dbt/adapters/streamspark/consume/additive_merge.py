@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dbt.adapters.streamspark.changes.differentiate.additive import ROWS, Additive
-from dbt.adapters.streamspark.changes.differentiate.extremes import LOST
+from dbt.adapters.streamspark.changes.differentiate.additive import LOST, ROWS, Additive
 from dbt.adapters.streamspark.changes.differentiate.group_parts import Addend, Extreme, Mean
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.consume.merge import Merge, When

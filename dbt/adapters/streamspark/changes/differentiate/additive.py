@@ -3,30 +3,30 @@
 That is for a result which somebody keeps, since it tells no group's value, only the difference. A kept group has more
 columns than the query gives: ROWS, the number of its rows, for each sum and average how many values are in it, as the
 sum of none is NULL, and for each average their sum. Counts, and sums of whole numbers and decimals, add up exactly
-(notes on performance), and averages of decimals are the quotients of such sums; others do not. The least and greatest
-of values that were added are those of the group, unless it has lost rows too: then they are found anew
-(extremes.py).
+(notes on performance), and averages of decimals are the quotients of such sums; others do not. Of a least or greatest
+value a group that got rows takes the further of its own and theirs; where it lost rows, which LOST tells, it is found
+again among all that the group has now (notes on differentiation).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import TypeGuard
 
 from pyspark.sql.types import BooleanType, DataType, DecimalType, LongType, StructField, TimestampNTZType, TimestampType
 from sqlglot import exp, parse_one
 
+from dbt.adapters.streamspark.changes.differentiate.delta import Delta
 from dbt.adapters.streamspark.changes.differentiate.differentiation import END, Differentiation
-from dbt.adapters.streamspark.changes.differentiate.extremes import LOST, extremes
 from dbt.adapters.streamspark.changes.differentiate.group_parts import Addend, Extreme, Key, Mean, Part
 from dbt.adapters.streamspark.changes.differentiate.keys import plain_type
 from dbt.adapters.streamspark.changes.projection import quoted
-from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Operator, Project
+from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Operator, Project, Term
 from dbt.adapters.streamspark.changes.query.lowered import Lowered
 from dbt.adapters.streamspark.changes.query.not_covered import Node
 
-ROWS = "__count"
+ROWS, LOST = "__count", "__lost"
 EXACT = (LongType, DecimalType)
 # An average of decimal(p, s) is a decimal(p + 4, s + 4). Up to there the quotient of sum and count has so many more
 # digits that it is rounded as Spark's own average is, for a billion values of a group.
@@ -64,8 +64,7 @@ class Additive:
 
     def groups(self, d: Differentiation) -> str:
         """The SELECT of all groups at the end, as they are to be kept."""
-        made = [f"{sql} as {quoted(name)}" for name, sql in self._whole()]
-        return self._grouped(d.at(self.child, END), made)
+        return self._grouped(d.at(self.child, END), self._whole())
 
     def difference(self, d: Differentiation) -> str:
         """The SELECT of what the interval adds to each group that it changes, in the same columns; where there are
@@ -73,13 +72,27 @@ class Additive:
         delta = d.kept(self.child) if self.extremes else d.delta(self.child)
         if delta is None:
             return f"select *, false as {LOST} from ({self.groups(d)}) where false"
-        added = self._grouped(delta.sql, [f"{sql} as {quoted(name)}" for name, sql in self._added()])
+        added = self._grouped(delta.sql, self._added())
         changed = " or ".join(f"{quoted(name)} <> 0" for name in (*(a.column for a in self.addends), *self.hidden))
         if not self.extremes:
             return f"select * from ({added}) where {changed}"
-        return f"select * from ({extremes(d, self.child, self.parts, delta, added)}) where {changed} or {LOST}"
+        return f"select * from ({self._found_again(d, delta, added)}) where {changed} or {LOST}"
 
-    def _grouped(self, relation: str, made: list[str]) -> str:
+    def _found_again(self, d: Differentiation, delta: Delta, added: str) -> str:
+        """The SELECT `added` with the extremes of all rows of the groups that LOST some; no others are read."""
+        terms = [Term(part.sql, frozenset()) for part in self.parts if isinstance(part, Key)]
+        lost = replace(delta, sql=f"(select * from {delta.sql} where __sign = -1)")
+        keys = d.keys([(lost, terms)]) if delta.minus else None
+        if keys is None or keys.is_empty:
+            return added
+        whole = self._grouped(d.restricted(self.child, END, keys, terms), self._whole())
+        same = " and ".join(f"a.{quoted(key)} <=> w.{quoted(key)}" for key in self.keys)
+        names = [quoted(one.column) for one in self.extremes]
+        taken = ", ".join(f"if(a.{LOST}, w.{name}, a.{name}) as {name}" for name in names)
+        return f"select a.* except ({', '.join(names)}), {taken} from ({added}) a left join ({whole}) w on {same}"
+
+    def _grouped(self, relation: str, columns: Iterable[tuple[str, str]]) -> str:
+        made = [f"{sql} as {quoted(name)}" for name, sql in columns]
         values = [f"{part.sql} as __v{place}" for place, part in enumerate(self.parts)]
         keys = [f"__v{place}" for place, part in enumerate(self.parts) if isinstance(part, Key)]
         rows = f"(select *, {', '.join(values)} from {relation})"
