@@ -6,7 +6,7 @@ before (`ref('chain_1__way')` in its text means the one of the same way).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 
 from benchmarks import by_hand, history
@@ -34,7 +34,7 @@ WAYS = {
 }
 
 
-def texts(query: str, ways: Iterable[str] = WAYS) -> dict[str, str]:
+def texts(query: str, ways: Collection[str] = WAYS) -> dict[str, str]:
     """By name, the models of a query in these ways."""
     if query == history.NAME:
         return history.MODELS
@@ -46,7 +46,7 @@ def _text(model: str, way: str, sql: str) -> str:
     return f"{{{{ config({config}) }}}}\n{sql.replace('__way', f'__{way}')}"
 
 
-def alike(query: str, ways: Iterable[str] = WAYS) -> list[list[str]]:
+def alike(query: str, ways: Collection[str]) -> list[list[str]]:
     """Lists of tables, or of queries in brackets: those of one list must hold the same rows."""
     if query == history.NAME:
         return history.ALIKE

@@ -33,12 +33,18 @@ class ApplyChanges(Selection):
         and the old one where there is one)."""
         new, old = f"filter (where {self.dialect.upsert})", f"filter (where not ({self.dialect.upsert}))"
         count, row = f"count_if({self.dialect.upsert})", _struct(self.data)
-        keys = ", ".join(quoted(key.name) for key in self.keys)
         return (
             f"(select if({count} > 1, raise_error({self._twice(count)}), {count} = 1) as {UPSERT}, "
             f"{_struct(self.keys)} as {KEY}, first({row}) {new} as {ROW}, first({row}) {old} as {OLD}, "
-            f"count(*) as {IMAGES} from {self.source} group by {keys})"
+            f"count(*) as {IMAGES} from {self.source} group by {self._key_list})"
         )
+
+    def changed_keys(self) -> str:
+        """The same without the keys whose old and new image are the same: what the target has of them is right."""
+        if not all(column.comparable for column in self.data):
+            return self.one_row_per_key()
+        same = f"{UPSERT} and {IMAGES} = 2 and {OLD} <=> {ROW}"
+        return f"(select * from {self.one_row_per_key()} where not ({same}))"
 
     def inserted(self, are_unique: bool) -> str:
         """UPSERT, KEY and ROW where every row is new. Unless keys `are_unique`, two rows of one are an error."""
@@ -47,16 +53,12 @@ class ApplyChanges(Selection):
 
     def _unique(self) -> str:
         """Told by a window: in groups the rows would be structs, and all columns of them sorted."""
-        keys = ", ".join(quoted(key.name) for key in self.keys)
-        counted = f"(select *, count(*) over (partition by {keys}) as {IMAGES} from {self.source})"
+        counted = f"(select *, count(*) over (partition by {self._key_list}) as {IMAGES} from {self.source})"
         return f"(select * from {counted} where if({IMAGES} > 1, raise_error({self._twice(IMAGES)}), true))"
 
-    def changed_keys(self) -> str:
-        """The same without the keys whose old and new image are the same: what the target has of them is right."""
-        if not all(column.comparable for column in self.data):
-            return self.one_row_per_key()
-        same = f"{UPSERT} and {IMAGES} = 2 and {OLD} <=> {ROW}"
-        return f"(select * from {self.one_row_per_key()} where not ({same}))"
+    @property
+    def _key_list(self) -> str:
+        return ", ".join(quoted(key.name) for key in self.keys)
 
     def _twice(self, count: str) -> str:
         names = ", ".join(key.name for key in self.keys)

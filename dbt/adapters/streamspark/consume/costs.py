@@ -95,5 +95,5 @@ def begun_from(found: Mapping[str, Any]) -> Begun:
 
 
 def _took(seconds: float, size: int, runs: int = 1) -> Took:
-    """`runs` is missing in commits of version 0.1."""
+    """Runs were not counted at first."""
     return Took(float(seconds), int(size), int(runs))
