@@ -29,3 +29,12 @@ def check_listable(spark: SparkSession, directory: str) -> None:
     except Py4JJavaError as error:
         if denial(error) is not None:
             raise
+
+
+def unlistable(spark: SparkSession, directory: str) -> str | None:
+    """Why a directory may not be looked into; None where it may: what is missing in it is gone indeed."""
+    try:
+        check_listable(spark, directory)
+    except Py4JJavaError as error:
+        return denial(error)
+    return None

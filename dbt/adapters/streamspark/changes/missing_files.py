@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from dbt.adapters.streamspark.changes.denied import check_listable, denied
+from dbt.adapters.streamspark.changes.denied import denied, unlistable
 from dbt.adapters.streamspark.changes.log import TableLog
-from dbt.adapters.streamspark.changes.plain_path import plain_path
+from dbt.adapters.streamspark.changes.plain_path import lies_in
 from dbt.adapters.streamspark.errors import StaleSource, StreamsparkError
 from dbt.adapters.streamspark.spark_errors import denial
 
@@ -37,9 +37,9 @@ def _of_a_table(logs: Iterable[TableLog], error: Exception) -> StreamsparkError 
     match = DATA_FILE.search(text)
     if match is None or (said is None and not any(mark in text for mark in MISSING)):
         return None
-    file = plain_path(match.group())
-    owner = next((log for log in logs if file.startswith(plain_path(log.path).rstrip("/") + "/")), None)
-    return None if owner is None else _named(owner, match.group(), said or _unlistable(owner))
+    file = match.group()
+    owner = next((log for log in logs if lies_in(log.path, file)), None)
+    return None if owner is None else _named(owner, file, said or unlistable(owner.spark, owner.path))
 
 
 def _named(log: TableLog, file: str, said: str | None) -> StreamsparkError:
@@ -49,12 +49,3 @@ def _named(log: TableLog, file: str, said: str | None) -> StreamsparkError:
         f"table {log.name}: a file that the changes need is no longer there ({file}), most likely because of a VACUUM. "
         "Ask for changes from a later version on, and raise delta.deletedFileRetentionDuration or ask more often."
     )
-
-
-def _unlistable(log: TableLog) -> str | None:
-    """Why the table's directory may not be looked into, None where it may: then the file is gone indeed."""
-    try:
-        check_listable(log.spark, log.path)
-    except Py4JJavaError as error:
-        return denial(error)
-    return None

@@ -12,3 +12,12 @@ def plain_path(path: str) -> str:
     ('/t/a', '/t/a', 's3://t/a')
     """
     return re.sub(r"^file:/*", "/", path)
+
+
+def lies_in(directory: str, path: str) -> bool:
+    """Whether `path` is of something in the directory, however either is written.
+
+    >>> lies_in("file:/t/", "file:///t/a"), lies_in("/t", "/tt/a")
+    (True, False)
+    """
+    return plain_path(path).startswith(plain_path(directory).rstrip("/") + "/")

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.changes.denied import check_listable, denied
+from dbt.adapters.streamspark.changes.denied import denied, unlistable
 from dbt.adapters.streamspark.changes.frontier import TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.missing_files import DATA_FILE, MISSING
-from dbt.adapters.streamspark.changes.plain_path import plain_path
+from dbt.adapters.streamspark.changes.plain_path import lies_in
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.errors import BrokenSource, MissingSource, StaleSource, StreamsparkError
@@ -41,7 +40,7 @@ def source_failure(spark: SparkSession, error: Exception, consumption: Consumpti
 def _of_file(spark: SparkSession, error: Exception, consumption: Consumption, file: str) -> StreamsparkError | None:
     tables = [(read, table) for read in consumption.reads for table in read.end.tables]
     owners = [(read, table) for read, table in tables if _holds(_source_path(spark, table), file)]
-    said = denial(error) or _unlistable(spark, file)
+    said = denial(error) or unlistable(spark, file.rpartition("/")[0] or "/")
     if said is not None:  # also of what is no file of a source, such as the target's directory
         return denied(owners[0][1].name, f"the file {file}", said) if owners else None
     if not owners and _is_target(spark, consumption, file):
@@ -49,17 +48,8 @@ def _of_file(spark: SparkSession, error: Exception, consumption: Consumption, fi
     return StaleSource(" ".join(_message(read, table, file) for read, table in owners or tables))
 
 
-def _unlistable(spark: SparkSession, file: str) -> str | None:
-    """Why the directory of `file` may not be looked into, None when it may be: then the file is gone indeed."""
-    try:
-        check_listable(spark, file.rpartition("/")[0] or "/")
-    except Py4JJavaError as error:
-        return denial(error)
-    return None
-
-
 def _holds(path: str | None, file: str) -> bool:
-    return path is not None and plain_path(file).startswith(plain_path(path).rstrip("/") + "/")
+    return path is not None and lies_in(path, file)
 
 
 def _source_path(spark: SparkSession, table: TableVersion) -> str | None:
