@@ -17,12 +17,11 @@ $(INSTALLED): pyproject.toml
 demo: install
 	@$(BIN)/python integration_tests/demo.py
 
-# The fastest first. A Spark that runs many small queries keeps one core busy, so two run side by side, a file to each in
-# turn, the long files early; the tests that kill processes and race them come by themselves.
+# The fastest first, those marked `long` last. A Spark that runs many small queries keeps one core busy, so two run side by
+# side, a file to each in turn.
 test: install
 	$(BIN)/python -m pytest tests/unit
-	$(BIN)/python -m pytest tests/spark tests/functional tests/conformance -n 2 --dist loadfile --no-loadscope-reorder --durations=15
-	$(BIN)/python -m pytest tests/faults -n 2 --dist loadfile --durations=5
+	$(BIN)/python -m pytest tests/spark tests/functional tests/conformance tests/faults -n 2 --dist loadfile --no-loadscope-reorder --durations=15 -rs
 
 lint: install
 	$(BIN)/ruff check .

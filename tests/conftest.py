@@ -1,10 +1,14 @@
 """One Spark session for the whole pytest process, and dbt's own project fixtures on top of it.
 
 `spark` starts at the first test that asks for it, directly or through dbt's `project`; unit tests do not.
+Files marked `long` come last. STREAMSPARK_TESTS_UNTIL, in seconds of the epoch, is when no test is begun any more: CI, which
+has a limit, sets it, and what it left out is counted as skipped.
 """
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,6 +26,8 @@ pytest_plugins = ["dbt.tests.fixtures.project"]
 settings.register_profile("seeded", derandomize=True, deadline=None)
 settings.load_profile("seeded")
 
+UNTIL = float(os.environ.get("STREAMSPARK_TESTS_UNTIL", "inf"))
+
 TEST_CONF = {
     "spark.sql.shuffle.partitions": "1",
     "spark.databricks.delta.snapshotPartitions": "1",
@@ -34,12 +40,22 @@ TEST_CONF = {
     # Short queries only: the optimizing compiler would cost twice the whole suite's CPU time. Without it the JVM
     # keeps but 48 MB for compiled code, which the suite fills; sweeping it then takes a sixth of the CPU time.
     # Plans die young: with room for them a collection finds little alive, and seldom has to go through the old ones.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xmn1536m",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xmn1536m -XX:+UseTransparentHugePages",
     # What the user interface, which is off, would show of queries that have ended: their plans, as text.
     "spark.sql.ui.retainedExecutions": "20",
     "spark.ui.retainedStages": "200",
     "spark.ui.retainedTasks": "1000",
 }
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("long") is not None)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    if time.time() > UNTIL:
+        pytest.skip("no time left before STREAMSPARK_TESTS_UNTIL")
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,8 @@ from tests.faults.harness.crash import STEPS
 from tests.faults.harness.report import crashes_of
 from tests.faults.harness.strategies import STRATEGIES
 
+pytestmark = pytest.mark.long
+
 SEED = int(os.environ.get("STREAMSPARK_SEED", "3"))
 ENOUGH = int(os.environ.get("STREAMSPARK_CRASHES", "300"))
 CASES = max(len(STRATEGIES), -(-ENOUGH // (len(STEPS) - 2)))  # of twelve, two may come too late

@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.consuming import CREATE, Model, make_source, path_table
+from tests.copies import copied
 from tests.spark.consume.world import World
 
 
@@ -18,12 +19,23 @@ def session(spark: SparkSession) -> SparkSession:
     return spark.newSession()
 
 
+def model_in(path: Path, session: SparkSession) -> Model:
+    return Model(session, path_table(path, "target"), {"s": path_table(path, "source")})
+
+
+@pytest.fixture(scope="session")
+def made_model(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("model")
+    model = model_in(path, spark.newSession())
+    make_source(model.spark, model.sources["s"])
+    model.run(CREATE)
+    return path
+
+
 @pytest.fixture
-def model(session: SparkSession, tmp_path: Path) -> Model:
+def model(session: SparkSession, made_model: Path, tmp_path: Path) -> Model:
     """A target that has consumed versions 0 and 1 of its source, as its version 0."""
-    made = Model(session, path_table(tmp_path, "target"), {"s": make_source(session, path_table(tmp_path, "source"))})
-    made.run(CREATE)
-    return made
+    return model_in(copied(made_model, tmp_path), session)
 
 
 @pytest.fixture

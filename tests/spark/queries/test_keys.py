@@ -41,6 +41,7 @@ def test_many_keys_of_a_collation_are_no_range_of_bytes(history: History) -> Non
     check_ledger(history, "select count(*) as n, max(id) as most from l group by s collate utf8_lcase", [0, 1, 2])
 
 
+@pytest.mark.usefixtures("held")
 def test_keys_of_two_types(history: History) -> None:
     """'1' and '01' are both 1: a key is not what it is written as."""
     history.table("l", "id int, k int")
@@ -56,6 +57,7 @@ def test_keys_of_two_types(history: History) -> None:
         check_ledger(history, query, [0, 1, 2])
 
 
+@pytest.mark.usefixtures("held")
 @pytest.mark.parametrize(
     ("left", "right"),
     [("l.n", "r.d"), ("l.d", "r.d"), ("l.day", "r.at"), ("l.f", "r.n"), ("l.s", "r.n"), ("l.a", "r.a")],
@@ -123,6 +125,7 @@ def test_a_key_that_is_no_number(history: History) -> None:
         of(history, query, 2, 3)
 
 
+@pytest.mark.usefixtures("held")
 def test_keys_of_two_types_without_ansi(history: History) -> None:
     """There '1.5' equals the int 1, 'x' is the int NULL, and 1 IN ('01') is false, since IN compares texts."""
     history.table("l", "id int, k int")

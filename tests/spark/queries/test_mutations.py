@@ -23,6 +23,8 @@ from tests.spark.queries.mutations import MUTATIONS, applied
 from tests.spark.queries.programs import Program
 from tests.spark.queries.test_property import SEED, made, outcome
 
+pytestmark = pytest.mark.long
+
 CASES = int(os.environ.get("STREAMSPARK_MUTATION_CASES", "0"))
 HISTORIES = 2
 Trap = Callable[[History], None]

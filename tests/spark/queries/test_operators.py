@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes import changes
 from dbt.adapters.streamspark.errors import UnsupportedQuery
+from tests.spark.queries.held import held_leaves
 from tests.spark.queries.history import History
 from tests.spark.queries.oracle import check_interval
 
@@ -236,7 +237,9 @@ def shop(spark: SparkSession) -> Iterator[History]:
         "insert into c select id, concat('n', id), if(id % 2 = 0, array('a', 'b'), null), map('x', id, 'y', null) from range(0, 6, 1, 1)",
         "insert into e values (1)",
     )
-    yield history.marked(FIRST_ROUND, SECOND_ROUND)
+    history.marked(FIRST_ROUND, SECOND_ROUND)
+    with held_leaves():
+        yield history
     history.drop()
 
 

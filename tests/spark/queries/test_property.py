@@ -29,6 +29,8 @@ from tests.spark.queries.history import FAST, History
 from tests.spark.queries.oracle import check_interval, check_ledger, interval_of
 from tests.spark.queries.programs import Program, tables
 
+pytestmark = pytest.mark.long
+
 SEED = os.environ.get("STREAMSPARK_QUERY_SEED", "1")
 CASES = int(os.environ.get("STREAMSPARK_QUERY_CASES", "2000"))
 ONLY = os.environ.get("STREAMSPARK_QUERY")

@@ -17,6 +17,8 @@ from pyspark.sql import DataFrame, SparkSession
 from dbt.adapters.streamspark.changes import changes
 from tests.tpch.data import QUERIES, TABLES, load, refresh
 
+pytestmark = pytest.mark.long
+
 SCHEMA = "tpch"
 SCALE = float(os.environ.get("STREAMSPARK_TPCH_SCALE", "0.01"))
 ROUNDS, SHARE = 3, 0.002

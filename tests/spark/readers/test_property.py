@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
@@ -20,6 +21,8 @@ from tests.spark.large_files import large_files
 from tests.spark.readers import expected
 from tests.spark.readers.expected import Change
 from tests.spark.readers.table_program import COLUMNS, OPERATIONS, TableProgram, Version
+
+pytestmark = pytest.mark.long
 
 EXAMPLES = int(os.environ.get("STREAMSPARK_EXAMPLES", "6"))
 SEED = os.environ.get("STREAMSPARK_SEED")
