@@ -13,7 +13,10 @@ from tests.spark.queries.oracle import check_ledger as whole_ledger
 
 def check_ledger(history: History, query: str, points: Sequence[int]) -> None:
     """Interval after interval; that they compose is for the operators' and the random queries' tests."""
-    whole_ledger(history, query, points, whole=False)
+    try:
+        whole_ledger(history, query, points, whole=False)
+    except AssertionError as error:
+        raise AssertionError(f"{query}: {error}") from error
 
 
 def of(history: History, query: str, start: int = 0, end: int = 1) -> list[tuple[Any, ...]]:
