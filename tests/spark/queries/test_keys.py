@@ -41,7 +41,6 @@ def test_many_keys_of_a_collation_are_no_range_of_bytes(history: History) -> Non
     check_ledger(history, "select count(*) as n, max(id) as most from l group by s collate utf8_lcase", [0, 1, 2])
 
 
-@pytest.mark.usefixtures("held")
 def test_keys_of_two_types(history: History) -> None:
     """'1' and '01' are both 1: a key is not what it is written as."""
     history.table("l", "id int, k int")
@@ -57,7 +56,6 @@ def test_keys_of_two_types(history: History) -> None:
         check_ledger(history, query, [0, 1, 2])
 
 
-@pytest.mark.usefixtures("held")
 def test_keys_of_two_types_have_a_rule(history: History, never_whole: None) -> None:
     """They are compared in the type in which `=` compares them; rows without a key are rows like others."""
     history.table("l", "id int, n int, d decimal(10,2), day date, f double, s string, a array<int>")
@@ -123,7 +121,6 @@ def test_a_key_that_is_no_number(history: History) -> None:
         of(history, query, 2, 3)
 
 
-@pytest.mark.usefixtures("held")
 def test_keys_of_two_types_without_ansi(history: History) -> None:
     """There '1.5' equals the int 1, 'x' is the int NULL, and 1 IN ('01') is false, since IN compares texts."""
     history.table("l", "id int, k int")

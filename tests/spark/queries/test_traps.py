@@ -189,21 +189,22 @@ class TestOneTable:
             ]  # fmt: skip
 
 
-def filled_pair(history: History) -> History:
+def half_filled_pair(history: History) -> History:
     history.table("l", "id int, k int, v string")
     history.table("r", "id int, k int, w string")
     history.run("insert into l values (1, 1, 'a'), (2, 2, 'b'), (3, null, 'c')")
-    history.run("insert into r values (1, 1, 'x'), (2, 3, 'y'), (3, null, 'z')")
+    return history
+
+
+def filled_pair(history: History) -> History:
+    half_filled_pair(history).run("insert into r values (1, 1, 'x'), (2, 3, 'y'), (3, null, 'z')")
     return history
 
 
 def with_nulls(history: History) -> None:
     """Nulls on either side, a right side that gets empty, and a null that comes and goes: the answer of a NOT IN for rows
     of every key may turn."""
-    history.table("l", "id int, k int, v string")
-    history.table("r", "id int, k int, w string")
-    history.run("insert into l values (1, 1, 'a'), (2, 2, 'b'), (3, null, 'c')")
-    history.marked(
+    half_filled_pair(history).marked(
         ["insert into r values (1, 1, 'x')"],
         ["insert into r values (2, null, 'y')"],
         ["insert into l values (4, 4, 'd'), (5, null, 'e')", "update r set k = 2 where id = 1"],
