@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import date
+from decimal import Decimal
+
 import pytest
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes import explain
 from dbt.adapters.streamspark.changes.differentiate import keys
 from dbt.adapters.streamspark.changes.differentiate.delta import Delta
 from dbt.adapters.streamspark.changes.differentiate.differentiation import Differentiation
+from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
 from dbt.adapters.streamspark.changes.query.algebra import Operator
 from tests.spark.queries.history import History
 from tests.spark.queries.test_traps import filled_pair
@@ -136,3 +141,16 @@ def test_keys_of_two_types_without_ansi(history: History) -> None:
         check_ledger(history, query, [0, 1, 2])
         expected = ("an IN that compares two types without ANSI mode",) if " in (" in query else ()
         assert explain(history.session, query, history.points[0]).fallbacks == expected
+
+
+@pytest.mark.parametrize("few", [0, 10_000])
+def test_many_keys_are_known_as_few_are(spark: SparkSession, monkeypatch: pytest.MonkeyPatch, few: int) -> None:
+    """NULL is a key; a column of doubles is none that SQL could list."""
+    monkeypatch.setattr(keys, "FEW", few)
+    columns = "id % 7 as i, cast(id % 5 / 10 as decimal(4,1)) as d, date_add(date'2026-01-01', cast(id % 3 as int)) as `a day`"
+    more = "if(id % 2 = 0, null, concat('s', id % 4)) as s, cast(id as double) as f"
+    kept = keep(spark.sql(f"select {columns}, {more} from range(3000)"))
+    found = [None if column.values is None else set(column.values) for column in keys.known_columns(kept)]
+    assert found == [
+        set(range(7)), {Decimal(n) / 10 for n in range(5)}, {date(2026, 1, n) for n in (1, 2, 3)}, {None, "s1", "s3"}, None,
+    ]  # fmt: skip

@@ -11,7 +11,7 @@ from dbt.adapters.streamspark.changes.projection import quoted
 
 def key_range(kept: Kept, keys: Sequence[str]) -> str:
     """A predicate that the rows of `t` pass whose key is one of the kept rows': few keys are listed, of many the
-    ranges that they lie in are. `true` where nothing can be told. Runs no Spark job."""
+    ranges that they lie in are. `true` where nothing can be told."""
     columns = known_columns(Kept(kept.frame.select(*(quoted(key) for key in keys)), kept.count))
     tests = (column.test(f"t.{quoted(key)}") for key, column in zip(keys, columns, strict=True))
     return " and ".join(test for test in tests if test is not None) or "true"

@@ -21,7 +21,8 @@ def clusters(ordered: Sequence[Any]) -> list[tuple[Any, Any]]:
     """
     if not ordered:
         return []
-    gaps = [(after - before, place) for place, (before, after) in enumerate(pairwise(ordered), start=1)]
-    widest = sorted((gap for gap in gaps if gap[0] * WIDE > ordered[-1] - ordered[0]), reverse=True)[: MOST - 1]
+    whole = ordered[-1] - ordered[0]
+    gaps = ((after - before, place) for place, (before, after) in enumerate(pairwise(ordered), start=1))
+    widest = sorted((gap for gap in gaps if gap[0] * WIDE > whole), reverse=True)[: MOST - 1]
     cuts = [0, *sorted(place for _, place in widest), len(ordered)]
     return [(ordered[first], ordered[last - 1]) for first, last in pairwise(cuts)]

@@ -12,6 +12,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from pyspark.sql.functions import bool_or, collect_set, isnull, struct
 from pyspark.sql.types import (
     ByteType,
     DataType,
@@ -25,9 +26,11 @@ from pyspark.sql.types import (
 
 from dbt.adapters.streamspark.changes.differentiate.clusters import clusters
 from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept
+from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.literals import literal
 
 LISTED = 64
+FEW = 10_000
 PLAIN = (ByteType, ShortType, IntegerType, LongType, DateType, DecimalType, StringType)
 INTEGRAL = (ByteType, ShortType, IntegerType, LongType)
 
@@ -97,15 +100,24 @@ def having(rows: str, columns: Sequence[Column], expressions: Sequence[str]) -> 
 
 
 def known_columns(kept: Kept) -> tuple[Column, ...]:
-    """What is known of each column of keys that were computed; rows that the driver holds are read without a job."""
+    """What is known of each column of keys that were computed; FEW rows, which the driver holds, are read without a
+    job."""
     fields = kept.frame.schema.fields
-    plain = [plain_type(field.dataType) for field in fields]
-    rows = kept.frame.collect() if kept.is_small and any(plain) else None
-    values = [
-        tuple({row[place] for row in rows}) if rows is not None and plain[place] else None
-        for place in range(len(fields))
-    ]
-    return tuple(Column(field.dataType, known) for field, known in zip(fields, values, strict=True))
+    plain = [field.name for field in fields if plain_type(field.dataType)]
+    known = _values(kept, plain) if kept.is_small and plain else {}
+    return tuple(Column(field.dataType, known.get(field.name)) for field in fields)
+
+
+def _values(kept: Kept, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    """The distinct values of these columns, NULL being one. Of many rows one is collected that has them all: Python
+    takes 10 us to make a row, and its garbage collector a long look at so many."""
+    frame = kept.frame.select(*map(quoted, names))
+    if kept.count is not None and kept.count > FEW:
+        row = frame.agg(*(struct(collect_set(quoted(name)), bool_or(isnull(quoted(name)))) for name in names)).first()
+        assert row is not None
+        return {name: (*some, *([None] if null else [])) for name, (some, null) in zip(names, row, strict=True)}
+    rows = frame.collect()
+    return {name: tuple({row[place] for row in rows}) for place, name in enumerate(names)}
 
 
 def plain_type(data_type: DataType) -> bool:
