@@ -30,7 +30,7 @@ from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.literals import literal
 
 LISTED = 64
-FEW = 10_000
+FEW = 10_000  # of so many rows a job that makes them one takes about as long as Python takes to make them all
 PLAIN = (ByteType, ShortType, IntegerType, LongType, DateType, DecimalType, StringType)
 INTEGRAL = (ByteType, ShortType, IntegerType, LongType)
 
@@ -100,8 +100,8 @@ def having(rows: str, columns: Sequence[Column], expressions: Sequence[str]) -> 
 
 
 def known_columns(kept: Kept) -> tuple[Column, ...]:
-    """What is known of each column of keys that were computed; FEW rows, which the driver holds, are read without a
-    job."""
+    """What is known of each column of keys that were computed; of those that the driver holds up to FEW are read
+    without a job."""
     fields = kept.frame.schema.fields
     plain = [field.name for field in fields if plain_type(field.dataType)]
     known = _values(kept, plain) if kept.is_small and plain else {}
@@ -109,10 +109,10 @@ def known_columns(kept: Kept) -> tuple[Column, ...]:
 
 
 def _values(kept: Kept, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
-    """The distinct values of these columns, NULL being one. Of many rows one is collected that has them all: Python
-    takes 10 us to make a row, and its garbage collector a long look at so many."""
+    """The distinct values of these columns, NULL being one. Of more than FEW rows one is collected that has them all:
+    Python takes 10 us to make a row, and its garbage collector a long look at so many."""
     frame = kept.frame.select(*map(quoted, names))
-    if kept.count is not None and kept.count > FEW:
+    if (kept.count or 0) > FEW:
         row = frame.agg(*(struct(collect_set(quoted(name)), bool_or(isnull(quoted(name)))) for name in names)).first()
         assert row is not None
         return {name: (*some, *([None] if null else [])) for name, (some, null) in zip(names, row, strict=True)}
