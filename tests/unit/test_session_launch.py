@@ -27,6 +27,18 @@ def test_spark_config_wins(tmp_path: Path) -> None:
     assert options.conf()["spark.sql.shuffle.partitions"] == "7"
 
 
+def test_a_collector_that_the_user_chose_is_the_only_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def options(extra: str = "", master: str = "local[2]") -> str:
+        config = {"spark.driver.extraJavaOptions": extra}
+        return LaunchOptions(tmp_path, master, spark_config=config).conf()["spark.driver.defaultJavaOptions"]
+
+    assert launch.COLLECTOR in options("-XX:+UseTransparentHugePages")
+    assert launch.COLLECTOR not in options("-Xmn1g -XX:+UseG1GC")
+    assert launch.COLLECTOR not in options(master="spark://host:7077")
+    monkeypatch.setenv("JDK_JAVA_OPTIONS", "-XX:+UseZGC")
+    assert launch.COLLECTOR not in options()
+
+
 def test_a_cluster_keeps_its_own_partitioning(tmp_path: Path) -> None:
     conf = LaunchOptions(warehouse=tmp_path, master="spark://host:7077").conf()
     assert "spark.sql.shuffle.partitions" not in conf

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 from uuid import uuid4
 
 import pytest
@@ -14,9 +15,14 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.differentiate import local_rows
 from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
 from dbt.adapters.streamspark.changes.frontier import Frontier
+from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.changes.projection import Projection
+from dbt.adapters.streamspark.changes.readers.endpoint_diff import endpoint_diff
+from dbt.adapters.streamspark.changes.removed_rows import _held, removed_rows
 from dbt.adapters.streamspark.consume.confs import consumption_confs
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.failures import was_first
@@ -83,7 +89,7 @@ class Case:
             return merge_by_position(self.spark, consumption)
 
     def _consumption(self, merge: Merge, held: bool) -> Consumption:
-        read = StreamRead("s", "s", None, Frontier.of(), "merge_source", within="true", is_held=held)
+        read = StreamRead("s", "s", None, Frontier.of(), "merge_source", within="true", count=4 if held else None)
         seen = TableLog(self.spark, merge.target).version if self.resolved is None else self.resolved
         return Consumption(CONSUMER, merge.target, self.n, "invocation", (read,), merge=merge, seen=seen)
 
@@ -133,6 +139,52 @@ def test_it_leaves_what_merge_leaves(case: Case, kind: str) -> None:
     again = case.both("select id, concat(v, '+') as v, if(id % 4 = 0, 'delete', 'update') as what from merge_source")
     assert again[0] == again[1]
     case.check()
+
+
+@pytest.mark.parametrize("kind", ["row ids", "partitioned", "column mapping"])
+def test_what_it_took_out_is_told_as_the_files_tell_it(case: Case, kind: str) -> None:
+    """Of one commit, of whatever columns and rows are asked; several are not held together."""
+    case.make(kind)
+    sources = (SOURCE, SOURCE.replace("'update'", "'delete'"), "select 200 as id, 'v' as v, 'update' as what")
+    for source in sources:
+        assert case.both(source)[1] is not None
+        log = TableLog(case.spark.newSession(), case.tables[1])
+        whole = Interval(log, log.version - 1, log.version)
+        some = replace(whole, projection=Projection((("w", "v"), ("id", "id")), "id > 5 or id is null"))
+        for interval in (whole, some, replace(whole, unique_key=("id",))):
+            assert removed_rows(interval) is not None
+            assert told(interval) == told_by_files(interval)
+    assert removed_rows(replace(whole, start=whole.end - 2)) is None
+
+
+def told(interval: Interval) -> list[str]:
+    return sorted(str(row) for row in endpoint_diff(interval).collect())
+
+
+def told_by_files(interval: Interval) -> list[str]:
+    with patch.dict(_held, clear=True):
+        assert removed_rows(interval) is None
+        return told(interval)
+
+
+def test_rows_taken_out_are_held_up_to_a_bound(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The newest are."""
+    monkeypatch.setattr("dbt.adapters.streamspark.changes.removed_rows.MOST_ROWS", 5)
+    case.make("row ids")
+    for _ in range(2):
+        case.both()
+    log = TableLog(case.spark, case.tables[1])
+    assert removed_rows(Interval(log, log.version - 1, log.version)) is not None
+    assert removed_rows(Interval(log, log.version - 2, log.version - 1)) is None
+
+
+def test_a_source_of_more_rows_than_the_driver_holds(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_rows, "MOST_ROWS", 2)
+    by_delta, by_position = case.make("row ids").both()
+    assert by_delta == by_position is not None
+    case.check()
+    monkeypatch.setattr("dbt.adapters.streamspark.consume.merge_by_position.MOST_ROWS", 3)
+    assert case.both()[1] is None
 
 
 def test_a_file_of_which_all_rows_go_is_removed(case: Case) -> None:

@@ -10,11 +10,13 @@ from functools import cached_property
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
+from dbt.adapters.streamspark.changes.changed_rows import changed_rows
 from dbt.adapters.streamspark.changes.commit_times import OneTime
 from dbt.adapters.streamspark.changes.differentiate import RULES
 from dbt.adapters.streamspark.changes.differentiate.differentiation import END, START, Differentiation
 from dbt.adapters.streamspark.changes.differentiate.equalities import compares_otherwise, written_alike
 from dbt.adapters.streamspark.changes.differentiate.leaves import Leaf
+from dbt.adapters.streamspark.changes.differentiate.local_rows import too_many
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.ends import Point, resolve_end
 from dbt.adapters.streamspark.changes.fallbacks import fallbacks
@@ -124,6 +126,14 @@ class QueryInterval:
             return INITIAL_ROWS
         return EMPTY if not shapes else shapes.pop() if len(self.leaves) == 1 else MINIMIZE
 
+    @cached_property
+    def many(self) -> bool:
+        """Whether more rows may have changed than the driver holds."""
+        if self.start is None:
+            return True
+        rows = [changed_rows(leaf.interval.files) for leaf in self.leaves.values()]
+        return too_many(None if None in rows else sum(row or 0 for row in rows))
+
     @contextmanager
     def stand_ins(self) -> Iterator[Views]:
         """The tokens of the query's text as tables without rows, in the columns of the end."""
@@ -179,7 +189,7 @@ class QueryInterval:
     ) -> Differentiation:
         """What puts the change query together; its temporary views live as long as `views`."""
         leaves = {token: self._used(token, table, found) for token, table in self.query.tables.items()}
-        return Differentiation(views, leaves, self._clocks(), RULES, appended, dry)
+        return Differentiation(views, leaves, self._clocks(), RULES, appended, dry, many=not dry and self.many)
 
     def _used(self, token: str, table: BaseTable, found: Lowered) -> Leaf:
         """The leaf with the columns that the query uses; an operator without a rule may use any."""

@@ -46,7 +46,12 @@ def marked_share(old: Action, new: Action) -> float | None:
     0.25
     """
     rows = physical_rows(old, new)
-    return min(1.0, abs(_hidden_rows(new) - _hidden_rows(old)) / rows) if rows else None
+    return min(1.0, marked_count(old, new) / rows) if rows else None
+
+
+def marked_count(old: Action, new: Action) -> int:
+    """The same in rows."""
+    return abs(_hidden_rows(new) - _hidden_rows(old))
 
 
 def _hidden_rows(action: Action) -> int:

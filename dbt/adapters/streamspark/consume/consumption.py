@@ -24,9 +24,9 @@ class StreamRead:
 
     `start` None means the initial rows. `sql` is the fragment that stands for the interval in the model's
     SQL, a text found nowhere else in it. `within`, where it is known, is another: a predicate on the target `t` that
-    holds for every row which the interval's rows change; they were computed then, and where `is_held` the driver has
-    them. `is_empty` says that the interval holds no change. `query` is the stored text (streams/stored_query.py) that
-    was read, with which a changed stream is told from the one before.
+    holds for every row which the interval's rows change; they were computed then, `count` of them. `is_empty` says
+    that the interval holds no change. `query` is the stored text (streams/stored_query.py) that was read, with which a
+    changed stream is told from the one before.
     """
 
     stream: str
@@ -37,7 +37,7 @@ class StreamRead:
     is_empty: bool = False
     query: str = ""
     within: str = ""
-    is_held: bool = False
+    count: int | None = None
 
     def __post_init__(self) -> None:
         """A cursor never goes back: rows consumed once would come again."""
@@ -101,9 +101,10 @@ class Consumption:
         return bool(self.reads) and all(read.within for read in self.reads)
 
     @property
-    def is_held(self) -> bool:
-        """The driver has the rows that all streams hold."""
-        return bool(self.reads) and all(read.is_held for read in self.reads)
+    def count(self) -> int | None:
+        """How many rows the streams hold, where they were all computed."""
+        counts = [read.count for read in self.reads]
+        return None if None in counts or not counts else sum(count or 0 for count in counts)
 
     def starts(self) -> dict[str, Frontier | None]:
         return {read.stream_id: read.start for read in self.reads}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from dbt.adapters.streamspark.changes.differentiate.keys import known_columns
 from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept
@@ -12,6 +13,6 @@ from dbt.adapters.streamspark.changes.projection import quoted
 def key_range(kept: Kept, keys: Sequence[str]) -> str:
     """A predicate that the rows of `t` pass whose key is one of the kept rows': few keys are listed, of many the
     ranges that they lie in are. `true` where nothing can be told."""
-    columns = known_columns(Kept(kept.frame.select(*(quoted(key) for key in keys)), kept.count))
+    columns = known_columns(replace(kept, frame=kept.frame.select(*(quoted(key) for key in keys))))
     tests = (column.test(f"t.{quoted(key)}") for key, column in zip(keys, columns, strict=True))
     return " and ".join(test for test in tests if test is not None) or "true"

@@ -1,4 +1,4 @@
-"""A MERGE whose source the driver holds, done with one look at the target instead of three (docs/decisions/0031).
+"""A MERGE whose source was computed, done with one look at the target instead of three (docs/decisions/0031).
 
 The rows that match are found with their places in the target's files. What becomes of them is known then: their places
 are hidden by deletion vectors, and their new versions written with the rows that are new, in one commit.
@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
 
-from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep
+from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep, too_many
 from dbt.adapters.streamspark.changes.differentiate.snapshots import files_at
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.file_frame import file_frame
@@ -21,10 +21,11 @@ from dbt.adapters.streamspark.changes.marked_rows import physical_rows
 from dbt.adapters.streamspark.changes.plain_path import plain_path
 from dbt.adapters.streamspark.changes.projection import type_sql
 from dbt.adapters.streamspark.changes.readers.cdf import FEED
+from dbt.adapters.streamspark.changes.removed_rows import remember
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.hidden_rows import hidden_rows
 from dbt.adapters.streamspark.consume.merge_commit import MergeCommit, Merged, row_ids
-from dbt.adapters.streamspark.consume.merge_queries import PATH, PLACE, ROW_ID, MergeQueries
+from dbt.adapters.streamspark.consume.merge_queries import PATH, PLACE, ROW_ID, VERSION, MergeQueries
 from dbt.adapters.streamspark.steps import step
 
 # What Delta's MERGE minds and this does not: change files, values that a column makes itself, its declared length, ids
@@ -32,6 +33,7 @@ from dbt.adapters.streamspark.steps import step
 OTHER_COLUMNS = ("delta.generationExpression", "delta.identity.", "CURRENT_DEFAULT", "__CHAR_VARCHAR_TYPE_STRING")
 OTHER_TABLES = (FEED, "delta.enableIcebergCompatV3")
 VECTORS = "delta.enableDeletionVectors"
+MOST_ROWS = 1_000_000  # of the source: it is broadcast, and each match goes through the driver as a number
 MERGE_VECTORS = "spark.databricks.delta.merge.deletionVectors.persistent"
 
 
@@ -39,12 +41,12 @@ def merge_by_position(spark: SparkSession, consumption: Consumption) -> dict[str
     """Commits `consumption.merge` as MERGE would, and gives what MERGE answers: num_affected_rows, num_updated_rows,
     num_deleted_rows and num_inserted_rows. The session has the consumption's confs.
 
-    None, with nothing written, where Delta's own MERGE has to do it: a source that the driver does not hold, tables
-    with columns that are computed, of other types than the source's, without deletion vectors or statistics, or with a
-    change data feed; or where two rows of the source match one of the target, for which MERGE knows the error, or the
-    consumption's number is taken, which makes MERGE do nothing.
+    None, with nothing written, where Delta's own MERGE has to do it: a source that was not computed or is too large,
+    tables with columns that are computed, of other types than the source's, without deletion vectors or statistics, or
+    with a change data feed; or where two rows of the source match one of the target, for which MERGE knows the error,
+    or the consumption's number is taken, which makes MERGE do nothing.
     """
-    if consumption.merge is None or not consumption.is_held:
+    if consumption.merge is None or consumption.count is None or consumption.count > MOST_ROWS:
         return None
     log = TableLog(spark, consumption.target)
     if not _is_plain(spark, log):
@@ -53,7 +55,7 @@ def merge_by_position(spark: SparkSession, consumption: Consumption) -> dict[str
     if commit.is_taken():  # before anything is asked of rows that have consumed this already; Delta skips the statement
         return None
     with Views(spark) as views:
-        return _Merging(spark, log, commit, views).merged()
+        return _Merging(spark, log, commit, views).merged(many=too_many(consumption.count))
 
 
 def _is_plain(spark: SparkSession, log: TableLog) -> bool:
@@ -72,9 +74,10 @@ def _target(log: TableLog, files: Sequence[Action] | None) -> DataFrame:
     cached under it is left alone. `files` are all of its files; where they are too many, Delta looks for the right
     ones."""
     frame = _scan(log) if files is None else file_frame(log, log.snapshot(), files)
-    row_id = "_metadata.row_id" if row_ids(log) else "cast(null as bigint)"
-    places = [f"_metadata.file_path as {PATH}", f"_metadata.row_index as {PLACE}", f"{row_id} as {ROW_ID}"]
-    return frame.selectExpr("*", *places)
+    tracked = ("_metadata.row_id", "_metadata.row_commit_version")
+    row_id, version = tracked if row_ids(log) else ("cast(null as bigint)",) * 2
+    places = [f"_metadata.file_path as {PATH}", f"_metadata.row_index as {PLACE}"]
+    return frame.selectExpr("*", *places, f"{row_id} as {ROW_ID}", f"{version} as {VERSION}")
 
 
 def _scan(log: TableLog) -> DataFrame:
@@ -90,28 +93,27 @@ class _Merging:
         self._spark, self._log, self._commit, self._views = spark, log, commit, views
         self._listed = files_at(log, log.version)
         target = _target(log, self._listed)
-        self._fields = [field for field in target.schema.fields if field.name not in (PATH, PLACE, ROW_ID)]
+        self._fields = [field for field in target.schema.fields if field.name not in (PATH, PLACE, ROW_ID, VERSION)]
         columns = [field.name for field in self._fields]
         self._queries = MergeQueries(commit.merge, columns, views.add(target, what="target"))
 
-    def merged(self) -> dict[str, int] | None:
-        matches = keep(self._spark.sql(self._queries.matches()))
-        written = self._spark.sql(self._queries.written(self._views.add(matches.frame, what="matches")))
-        if not matches.is_small or not self._has_its_types(written):
+    def merged(self, many: bool) -> dict[str, int] | None:
+        matches = keep(self._spark.sql(self._queries.matches()), many)
+        found = self._views.add(matches.frame, what="matches")
+        written = self._spark.sql(self._queries.written(found))
+        if not self._has_its_types(written):
             return None
-        rows = keep(written)
+        rows = keep(written, many)
         step("merge_found")
-        return self._committed(self._views.add(matches.frame.coalesce(1), what="matches"), rows)
+        return self._committed(found, self._views.add(matches.frame.coalesce(1), what="matches"), rows)
 
     def _has_its_types(self, written: DataFrame) -> bool:
         """Whether what is written needs no cast, of which MERGE has rules of its own."""
         pairs = zip(written.schema.fields, self._fields, strict=False)
         return all(type_sql(new.dataType) == type_sql(old.dataType) for new, old in pairs)
 
-    def _committed(self, matches: str, rows: Kept) -> dict[str, int] | None:
-        """`matches` is a relation in one task."""
-        if not rows.is_small:
-            return None
+    def _committed(self, found: str, matches: str, rows: Kept) -> dict[str, int] | None:
+        """`found` is a relation of the matches, `matches` another in one task."""
         hidden = self._spark.sql(self._queries.hidden(matches)).collect()
         places = {plain_path(unquote(row[PATH])): row["places"] for row in hidden}
         if any(len(set(those)) < len(those) for those in places.values()):
@@ -123,7 +125,9 @@ class _Merging:
         updated, gone = sum(row["updated"] for row in hidden), sum(map(len, places.values()))
         merged = Merged(updated, gone - updated, rows.count - updated)
         by_path = {file["path"]: places[self._path(file)] for file in files}
-        self._commit.run(merged, rows.frame, hidden_rows(self._log, files, by_path))
+        committed = self._commit.run(merged, rows.frame, hidden_rows(self._log, files, by_path))
+        if row_ids(self._log):
+            remember(committed, self._spark.sql(self._queries.removed(found)), merged.updated + merged.deleted)
         return merged.answer()
 
     def _files(self, places: dict[str, Any]) -> list[Action] | None:

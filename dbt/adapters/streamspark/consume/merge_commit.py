@@ -77,13 +77,15 @@ class MergeCommit:
         since = self._log.commits(seen, self._log.version)
         return any(commit.txns.get(consumer, 0) >= self._consumption.n for commit in since)
 
-    def run(self, merged: Merged, rows: DataFrame, hidden: list[Any]) -> None:
-        """`rows` have the table's columns and ROW_ID, `hidden` are the actions for what they replace."""
+    def run(self, merged: Merged, rows: DataFrame, hidden: list[Any]) -> str:
+        """`rows` have the table's columns and ROW_ID, `hidden` are the actions for what they replace. Gives the
+        commit's id (Commit.identity)."""
         written = self._written(rows) if merged.updated + merged.inserted else []
         actions = scala_seq(self._log, [self._number(), *written, *hidden])
         self._transaction.registerSQLMetrics(self._log._jspark, self._metrics(merged))
         self._transaction.commit(actions, self._operation(), self._tags())
         self._refresh_cache()
+        return str(self._transaction.txnId())
 
     def _written(self, rows: DataFrame) -> list[Any]:
         return list(as_java(self._log, self._transaction.writeFiles(self._with_ids(rows).coalesce(1)._jdf)))

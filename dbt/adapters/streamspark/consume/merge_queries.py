@@ -8,27 +8,30 @@ from dataclasses import dataclass
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.consume.merge import Merge, When
 
-PATH, PLACE, ROW_ID, CLAUSE = (f"__streamspark_{name}" for name in ("path", "place", "row_id", "clause"))
+PATH, PLACE, ROW_ID, VERSION, CLAUSE = (
+    f"__streamspark_{name}" for name in ("path", "place", "row_id", "version", "clause")
+)
 
 
 @dataclass(frozen=True)
 class MergeQueries:
     """`columns` are those of the target, in order; `rows` is a relation of them with PATH and PLACE, the file and the
-    position of each row in it, and ROW_ID."""
+    position of each row in it, and ROW_ID and VERSION, the row's id and the commit that wrote it."""
 
     merge: Merge
     columns: Sequence[str]
     rows: str
 
     def matches(self) -> str:
-        """A row for each pair that matches: PATH, PLACE, ROW_ID, the key columns, CLAUSE (the number of the clause
-        that holds, or NULL), and the new columns: the row's values where that clause updates it."""
+        """A row for each pair that matches: PATH, PLACE, ROW_ID, VERSION, the key columns, CLAUSE (the number of the
+        clause that holds, or NULL), the row's columns, and the new ones: its values where that clause updates it."""
         keys = [f"t.{quoted(column)} as __streamspark_key{n}" for n, (column, _) in enumerate(self.merge.keys)]
         new = [f"{self._value(column)} as __streamspark_new{n}" for n, column in enumerate(self.columns)]
-        places = [f"t.{name}" for name in (PATH, PLACE, ROW_ID)]
+        old = [f"t.{quoted(column)} as __streamspark_old{n}" for n, column in enumerate(self.columns)]
+        places = [f"t.{name}" for name in (PATH, PLACE, ROW_ID, VERSION)]
         equal = " and ".join(f"t.{quoted(column)} <=> {value}" for column, value in self.merge.keys)
         return (
-            f"select /*+ broadcast(s) */ {', '.join([*places, *keys, f'{self._clause()} as {CLAUSE}', *new])} "
+            f"select /*+ broadcast(s) */ {', '.join([*places, *keys, *old, f'{self._clause()} as {CLAUSE}', *new])} "
             f"from {self.rows} t join {self.merge.source} s on {equal} where {self.merge.within or 'true'}"
         )
 
@@ -50,6 +53,12 @@ class MergeQueries:
             f"select {PATH}, collect_list({PLACE}) as places, count_if({self.is_update()}) as updated "
             f"from {matches} where {CLAUSE} is not null group by {PATH}"
         )
+
+    def removed(self, matches: str) -> str:
+        """The rows that are hidden, as they were: the target's columns and `_metadata`."""
+        old = [f"__streamspark_old{n} as {quoted(column)}" for n, column in enumerate(self.columns)]
+        metadata = f"named_struct('row_id', {ROW_ID}, 'row_commit_version', {VERSION}) as _metadata"
+        return f"select {', '.join([*old, metadata])} from {matches} where {CLAUSE} is not null"
 
     def is_update(self) -> str:
         """Whether the clause of a match updates the row."""

@@ -247,7 +247,7 @@ def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
     made = _relation(stream, start, end, reading)
     plan.shapes[key], plan.streams[key] = reading.shape, stream
     plan.reads[key] = StreamRead(
-        stream.name, key, start, end, made.sql, reading.shape == EMPTY, reading.query, made.within, made.is_held
+        stream.name, key, start, end, made.sql, reading.shape == EMPTY, reading.query, made.within, made.count
     )
     step("plan")
 
@@ -271,11 +271,11 @@ def _end(opened: OpenStream, invocation: str, begin: Frontier, pins: Pins) -> Fr
 
 @dataclass(frozen=True)
 class _Relation:
-    """`sql` reads the rows of an interval; `within` and `is_held` as in StreamRead."""
+    """`sql` reads the rows of an interval; `within` and `count` as in StreamRead."""
 
     sql: str
     within: str = ""
-    is_held: bool = False
+    count: int | None = None
 
 
 def _relation(stream: Stream, start: Frontier | None, end: Frontier, reading: Reading) -> _Relation:
@@ -283,12 +283,12 @@ def _relation(stream: Stream, start: Frontier | None, end: Frontier, reading: Re
     name = view_name(stream, start, end) + _before(reading, start)
     note = f"stream {stream.name}: {interval_text(start, end)} of {end.timestamp:%Y-%m-%d %H:%M:%S} UTC"
     note = in_comment(note)
-    rows, within, is_held = _rows(stream, reading), "", False
+    rows, within, count = _rows(stream, reading), "", None
     if stream.keys is not None and start is not None:
-        kept = keep(rows)
-        rows, within, is_held = kept.frame, f"({key_range(kept, stream.keys)} /* keys of {note} */)", kept.is_small
+        kept = keep(rows, reading.interval is not None and reading.interval.many)
+        rows, count, within = kept.frame, kept.count, f"({key_range(kept, stream.keys)} /* keys of {note} */)"
     rows.createOrReplaceTempView(quoted(name))
-    return _Relation(f"(select * from {quoted(name)} /* {note} */)", within, is_held)
+    return _Relation(f"(select * from {quoted(name)} /* {note} */)", within, count)
 
 
 def _rows(stream: Stream, reading: Reading) -> DataFrame:

@@ -7,10 +7,11 @@ from itertools import pairwise
 from typing import Any
 
 MOST = 8
+Ranges = Sequence[tuple[Any, Any]]
 WIDE = 32  # a gap that is less than the 32nd part of the whole is not worth a range
 
 
-def clusters(ordered: Sequence[Any]) -> list[tuple[Any, Any]]:
+def clusters(ordered: Sequence[Any]) -> Ranges:
     """The smallest and largest value of each of at most MOST ranges that hold all of the `ordered` values, which can be
     subtracted from one another, and little else: the widest gaps are left out.
 

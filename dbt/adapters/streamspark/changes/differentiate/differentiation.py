@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import DataType, StructType
@@ -29,7 +29,8 @@ Rule = Callable[["Differentiation", Operator], Delta | None]
 class Differentiation:
     """`leaves` maps token to base table, `clocks` an end to the SQL of its time. `rules`: operator -> rule, which
     gives None for an operator that has not changed. `appended`: only rows freshly inserted, for the append-only
-    format. `dry`: nothing is run, for explain. `kept_sql` is what was computed on the way."""
+    format. `dry`: nothing is run, for explain. `many`: more rows may have changed than the driver holds. `kept_sql` is
+    what was computed on the way."""
 
     views: Views
     leaves: Mapping[str, Leaf]
@@ -37,6 +38,7 @@ class Differentiation:
     rules: Mapping[type[Operator], Rule]
     appended: bool = False
     dry: bool = False
+    many: bool = False
     kept_sql: list[str] = field(default_factory=list)
     _memory: dict[object, object] = field(default_factory=dict)
 
@@ -169,12 +171,12 @@ class Differentiation:
         return Keys(self.views.add(kept.frame, what="keys"), known_columns(kept), kept.count == 0)
 
     def met(self, relation: str, expressions: Sequence[Term], delta: Delta, terms: Sequence[Term]) -> str:
-        """The rows of a relation that may meet a kept delta where `expressions` equal the delta's `terms`; all of
-        them where the delta is large. The join that follows is exact."""
-        if not terms or delta.kept is None or not delta.kept.is_small:
+        """The rows of a relation that may meet a kept delta where `expressions` equal the delta's `terms`: an exact
+        join follows."""
+        if not terms or delta.kept is None:
             return relation
         listed = ", ".join(f"{term.sql} as __k{place}" for place, term in enumerate(terms))
-        values = Kept(self.ask(f"select {listed} from {delta.sql}"), delta.kept.count)
+        values = replace(delta.kept, frame=self.ask(f"select {listed} from {delta.sql}"))
         return having(relation, known_columns(values), [term.sql for term in expressions])
 
     def restricted(self, node: Operator, end: bool, keys: Keys, terms: Sequence[Term]) -> str:
@@ -195,7 +197,7 @@ class Differentiation:
         if self.dry:
             return Kept(frame, None)
         with named_files(leaf.interval.log for leaf in self.leaves.values()):
-            return keep(frame)
+            return keep(frame, self.many)
 
     def schema(self, sql: str) -> StructType:
         return self.ask(sql).schema

@@ -1,7 +1,8 @@
 """Keys that a delta touches, and the rows of a relation that have them.
 
 Few keys are written into the SQL as literals, so that Delta and Parquet skip files and row groups; of many, the ranges
-that they lie in are, and a semi join does the rest (notes on performance).
+that they lie in are, and a semi join does the rest (notes on performance). Of more than the driver holds, Spark
+finds the ranges.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
+from pyspark.sql import DataFrame
 from pyspark.sql.functions import bool_or, collect_set, isnull, struct
 from pyspark.sql.types import (
     ByteType,
@@ -22,9 +24,11 @@ from pyspark.sql.types import (
     LongType,
     ShortType,
     StringType,
+    StructField,
 )
 
-from dbt.adapters.streamspark.changes.differentiate.clusters import clusters
+from dbt.adapters.streamspark.changes.differentiate.clusters import Ranges, clusters
+from dbt.adapters.streamspark.changes.differentiate.key_ranges import key_ranges
 from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.literals import literal
@@ -37,36 +41,41 @@ INTEGRAL = (ByteType, ShortType, IntegerType, LongType)
 
 @dataclass(frozen=True)
 class Column:
-    """The values of one key column: all of them, where the driver has them and SQL can write them."""
+    """The values of one key column: all of them, where the driver has them and SQL can write them, else the `ranges` in
+    which they lie, first and last value of each. None where neither is known. `has_null`: NULL is one of them."""
 
     data_type: DataType
     values: tuple[Any, ...] | None
+    ranges: Ranges | None = None
+    has_null: bool = False
 
     def test(self, expression: str) -> str | None:
         """A predicate that every row with one of the keys passes; None where there is none to write."""
-        if self.values is None:
+        if self.values is None and self.ranges is None:
             return None
-        known = [value for value in self.values if value is not None]
-        null = [f"{expression} is null"] if len(known) < len(self.values) else []
-        return f"({' or '.join([*self._range(expression, known), *null]) or 'false'})"
+        null = [f"{expression} is null"] if self.has_null else []
+        return f"({' or '.join([*self._known(expression), *null]) or 'false'})"
 
     @property
     def is_exact(self) -> bool:
         """Whether the test passes no other row."""
         return self.values is not None and len(self.values) <= LISTED
 
-    def _range(self, expression: str, known: Sequence[Any]) -> list[str]:
-        if not known:
-            return []
-        if len(known) <= LISTED:
+    def _known(self, expression: str) -> list[str]:
+        known = [value for value in self.values or () if value is not None]
+        if known and len(known) <= LISTED:
             return [f"{expression} in ({', '.join(self._literal(value) for value in known)})"]
-        ordered = sorted(known, key=_order)
-        ranges = [(ordered[0], ordered[-1])] if isinstance(ordered[0], str) else clusters(ordered)
+        ranges = _ranges(known) if self.ranges is None else self.ranges
         return [f"{expression} between {self._literal(least)} and {self._literal(most)}" for least, most in ranges]
 
     def _literal(self, value: int | str | date | Decimal) -> str:
         text = literal(value)
         return text if isinstance(value, str) else f"cast({text} as {self.data_type.simpleString()})"
+
+
+def _ranges(known: Sequence[Any]) -> Ranges:
+    ordered = sorted(known, key=_order)
+    return [(ordered[0], ordered[-1])] if ordered and isinstance(ordered[0], str) else clusters(ordered)
 
 
 def _order(value: Any) -> Any:
@@ -105,7 +114,15 @@ def known_columns(kept: Kept) -> tuple[Column, ...]:
     fields = kept.frame.schema.fields
     plain = [field.name for field in fields if plain_type(field.dataType)]
     known = _values(kept, plain) if kept.is_small and plain else {}
-    return tuple(Column(field.dataType, known.get(field.name)) for field in fields)
+    large = plain if not kept.is_small and kept.count is not None else []
+    return tuple(_column(kept.frame, field, known.get(field.name), field.name in large) for field in fields)
+
+
+def _column(frame: DataFrame, field: StructField, values: tuple[Any, ...] | None, large: bool) -> Column:
+    if large:
+        ranges, has_null = key_ranges(frame, field.name)
+        return Column(field.dataType, None, ranges, has_null)
+    return Column(field.dataType, values, has_null=values is not None and None in values)
 
 
 def _values(kept: Kept, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from dbt.adapters.streamspark.changes.session_confs import session_confs
 from dbt.adapters.streamspark.java_names import java_names
@@ -19,30 +19,44 @@ _PLANNED_ONCE = {"spark.sql.adaptive.enabled": "false"}
 
 @dataclass(frozen=True)
 class Kept:
-    """`frame` reads what was computed, `count` is its number of rows (None: more than MOST_ROWS)."""
+    """`frame` reads what was computed, `count` is its number of rows (None: nothing was). `is_small`: the driver holds
+    them."""
 
     frame: DataFrame
     count: int | None
-
-    @property
-    def is_small(self) -> bool:
-        return self.count is not None
+    is_small: bool = False
 
 
-def keep(frame: DataFrame) -> Kept:
+def too_many(rows: int | None) -> bool:
+    """Whether so many rows, None being unknown, are more than the driver holds."""
+    return rows is None or rows > MOST_ROWS
+
+
+def keep(frame: DataFrame, many: bool = False) -> Kept:
     """Run `frame` once. Up to MOST_ROWS rows are held by the driver, where Spark's optimizer sees them; more are
-    kept by the executors, until the DataFrame is not used any more."""
-    spark = frame.sparkSession
-    is_local = str(spark.sparkContext.master).startswith("local")
-    with session_confs(spark, {**_ONE_JOB, **(_PLANNED_ONCE if is_local else {})}):
-        rows = frame.limit(MOST_ROWS + 1)._jdf.queryExecution().executedPlan().executeCollect()
-    if len(rows) > MOST_ROWS:
-        return Kept(frame.localCheckpoint(), None)
-    return Kept(_local(spark, frame, rows), len(rows))
+    kept by the executors, until the DataFrame is not used any more. They are computed twice, unless `many` says that
+    there may be so many."""
+    if not many:
+        rows = _first_rows(frame)
+        if not too_many(len(rows)):
+            return Kept(_local(frame, rows), len(rows), is_small=True)
+    kept = frame.localCheckpoint()
+    count = kept.count()
+    if not too_many(count):
+        return Kept(_local(kept, _first_rows(kept)), count, is_small=True)
+    return Kept(kept, count)
 
 
-def _local(spark: SparkSession, frame: DataFrame, rows: Any) -> DataFrame:
+def _first_rows(frame: DataFrame) -> Any:
+    """Up to one more than MOST_ROWS."""
+    is_local = str(frame.sparkSession.sparkContext.master).startswith("local")
+    with session_confs(frame.sparkSession, {**_ONE_JOB, **(_PLANNED_ONCE if is_local else {})}):
+        return frame.limit(MOST_ROWS + 1)._jdf.queryExecution().executedPlan().executeCollect()
+
+
+def _local(frame: DataFrame, rows: Any) -> DataFrame:
     """Spark's own rows, not Python's: no type is lost on the way."""
+    spark = frame.sparkSession
     jvm = java_names(spark)
     output = frame._jdf.queryExecution().analyzed().output()
     sequence = jvm.scala.collection.immutable.ArraySeq.unsafeWrapArray(rows)

@@ -9,6 +9,7 @@ from pyspark.sql import DataFrame
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.log import Action
 from dbt.adapters.streamspark.changes.marked_rows import live_rows, marked_rows
+from dbt.adapters.streamspark.changes.removed_rows import removed_rows
 from dbt.adapters.streamspark.changes.rows import (
     changed_version,
     deletes,
@@ -30,7 +31,23 @@ FEW_ROWS = 100_000
 
 def endpoint_diff(interval: Interval) -> DataFrame:
     """Reads the files only at the start and only at the end, and of files at both ends only the rows whose
-    deletion vector bit differs. Files that cannot share rows with the other side skip the join."""
+    deletion vector bit differs. Files that cannot share rows with the other side skip the join. Where what is gone is
+    held, only what came is read."""
+    gone = removed_rows(interval)
+    return _from_files(interval) if gone is None else _from_held(interval, gone)
+
+
+def _from_held(interval: Interval, gone: DataFrame) -> DataFrame:
+    if not interval.files.new:
+        return deletes(interval, gone, removed_version(interval))
+    new = interval.schemas.frame(interval.files.new, interval.end)
+    if not interval.files.removal:
+        return inserts(interval, new, changed_version(interval))
+    old = side(interval, gone, f"{removed_version(interval)} as __gone")
+    return pair(interval, old.coalesce(1), new_side(interval, new).coalesce(1))
+
+
+def _from_files(interval: Interval) -> DataFrame:
     old, new, whole = _sides(interval)
     shared_old, shared_new = _shared(interval, old, whole), _shared(interval, new, whole)
     if not shared_old or not shared_new:
