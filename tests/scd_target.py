@@ -53,7 +53,7 @@ class Target:
         columns = columns_of(self.spark.table(self.view).schema)
         sql = changes_applied("model.t.m", self.view, columns, self.config)
         if self.made:
-            self.spark.sql(sql.merge(self.table, list(columns_of(self.spark.table(self.table).schema))))
+            self.spark.sql(sql.merge(self.table, list(columns_of(self.spark.table(self.table).schema))).sql())
         else:
             self.spark.sql("create schema if not exists scd")
             self.spark.sql(f"create table {self.table} using delta {MAPPED} as {sql.upserts()}")

@@ -117,7 +117,7 @@ def test_values_of_every_type_are_remembered(session: SparkSession) -> None:
         frame.createOrReplaceTempView(target.view)
         sql = changes_applied("model.t.m", target.view, columns_of(frame.schema), target.config)
         statement = (
-            sql.merge(target.table, list(columns_of(session.table(target.table).schema))) if target.made else None
+            sql.merge(target.table, list(columns_of(session.table(target.table).schema))).sql() if target.made else None
         )
         session.sql("create schema if not exists scd")
         session.sql(statement or f"create table {target.table} using delta {MAPPED} as {sql.upserts()}")
@@ -141,7 +141,7 @@ def test_another_run_that_was_first(session: SparkSession, tmp_path: Path) -> No
     columns = columns_of(session.table(plan.reads[0].sql).schema)
     sql = changes_applied("model.t.m", "{s}", columns, ScdConfig(("id",), scd_type=2))
     model.run("create or replace table {target} using delta as " + sql.upserts(), plan)
-    merge = sql.merge("{target}", list(columns_of(session.sql(f"select * from {model.target}").schema)))
+    merge = sql.merge("{target}", list(columns_of(session.sql(f"select * from {model.target}").schema))).sql()
     session.sql(f"update {source} set v = 'A' where id = 1")
     slow = model.plan()
     session.sql(f"update {source} set v = 'B' where id = 2")

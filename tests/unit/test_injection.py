@@ -155,6 +155,6 @@ def test_columns_of_a_history_are_columns(text: str, scd_type: int | None) -> No
     columns = (Column("id", "int"), Column(text, "int"), Column("_change_type", "string"))
     made: Any = changes_applied(f"model.{text}", "`rows`", columns, ScdConfig(unique_key=("id",), **config))  # type: ignore[arg-type]
     target = list(columns[:2]) if scd_type is None else [*columns[:2], *made.scd.extra]
-    merge = one(made.merge("`db`.`t`", target))
+    merge = one(made.merge("`db`.`t`", target).sql())
     assert isinstance(merge, exp.Merge)
     assert text in {column.name for column in merge.find_all(exp.Column, exp.Dot, exp.Identifier)}

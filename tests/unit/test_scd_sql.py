@@ -87,7 +87,7 @@ def test_it_is_one_statement_over_the_view_and_the_target(config: dict[str, Any]
         pytest.skip("needs an order")
     applied = made(*DATA, *metadata, **config)
     target = [*applied.scd.data, *applied.scd.extra, Column("of others", "int")]
-    merge, upserts = applied.merge("db.t", target), applied.upserts()
+    merge, upserts = applied.merge("db.t", target).sql(), applied.upserts()
     assert type(sqlglot.parse_one(merge, dialect="spark")) is sqlglot.exp.Merge
     assert type(sqlglot.parse_one(upserts, dialect="spark")) is sqlglot.exp.Select
     assert "from `rows`" in merge and "from `rows`" in upserts
@@ -103,15 +103,17 @@ def test_rows_take_the_types_of_the_target() -> None:
         *(Column(c.name, "bigint") for c in applied.scd.extra[:2]),
         *applied.scd.extra[2:],
     ]
-    merge = applied.merge("db.t", target)
+    merge = applied.merge("db.t", target).sql()
     assert "cast(`id` as bigint)" in merge and "cast(`ts` as bigint)" in merge
     assert "insert (`ID`, `valid_from`, `a ``b``.c`, `valid_to`, `is_current`, `__history`)" in merge
 
 
 def test_a_reserved_word_and_quotes_are_quoted() -> None:
     odd = Column("it's `select`", "string")
-    merge = made(ID, odd, *DELTA, scd_type=2, unique_key=("ID", "IT'S `select`")).merge(
-        "db.t", [ID, odd, *made(ID, odd, *DELTA, scd_type=2).scd.extra]
+    merge = (
+        made(ID, odd, *DELTA, scd_type=2, unique_key=("ID", "IT'S `select`"))
+        .merge("db.t", [ID, odd, *made(ID, odd, *DELTA, scd_type=2).scd.extra])
+        .sql()
     )
     assert "t.`it's ``select``` <=> s.key.`it's ``select```" in merge
     assert r"named_struct('id', `id`, 'it\'s `select`', `it's ``select```)" in merge

@@ -32,24 +32,24 @@ def test_the_dialect_is_known_by_its_columns_and_none_is_written(metadata: tuple
 
 
 def test_the_merge() -> None:
-    text = changes(ID, V, *DELTA).merge("db.t", [ID, V])
+    text = changes(ID, V, *DELTA).merge("db.t", [ID, V]).sql()
     assert "on t.`id` <=> s.__streamspark_key.`id`" in text
     assert "when matched and (not (t.`v` <=> s.__streamspark_row.`v`)) then update set" in text
     assert text.index("then delete") < text.index("then update") < text.index("then insert")
 
 
 def test_columns_that_the_target_lacks_are_left_out() -> None:
-    text = changes(ID, V, *DELTA).merge("db.t", [ID])
+    text = changes(ID, V, *DELTA).merge("db.t", [ID]).sql()
     assert "insert (`id`) values" in text
 
 
 def test_maps_cannot_be_compared_and_count_as_different() -> None:
-    assert "when matched and (true) then update" in changes(ID, M, *DELTA).merge("db.t", [ID, M])
+    assert "when matched and (true) then update" in changes(ID, M, *DELTA).merge("db.t", [ID, M]).sql()
 
 
 def test_odd_names_are_quoted() -> None:
     odd = Column("a `b`.c", "int")
-    text = changes(odd, V, *DELTA, key=("A `b`.C",)).merge("db.t", [odd, V])
+    text = changes(odd, V, *DELTA, key=("A `b`.C",)).merge("db.t", [odd, V]).sql()
     assert "t.`a ``b``.c` <=> s.__streamspark_key.`a ``b``.c`" in text
 
 

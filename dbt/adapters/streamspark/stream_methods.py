@@ -9,6 +9,7 @@ import hashlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from threading import get_ident
 from typing import Any
 
@@ -364,6 +365,16 @@ class StreamMethods(metaclass=AdapterMeta):
             predicates = {key: self.predicate(given[key], key) for key in PREDICATES if key in given}
             config = ScdConfig(**{**given, **predicates})
             return changes_applied(model["unique_id"], source, tuple(self.columns_of(source)), config)
+
+    @available.parse(lambda *args, **kwargs: "")
+    def merge_changes(self, model: Mapping[str, Any], changes: Applied, rows: str, target: str) -> str:
+        """The MERGE into the target of what the changes, which are in the temporary view `rows`, amount to."""
+        with self._errors(model["unique_id"]):
+            merge = changes.merge(target, self.columns_of(target))
+            planned = self._plan(model)
+            if planned is not None:
+                planned.merge = replace(merge, staged=rows)
+            return merge.sql()
 
     @available.parse(lambda *args, **kwargs: "")
     def predicate(self, text: Any, key: str) -> str:

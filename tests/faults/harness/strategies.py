@@ -110,7 +110,7 @@ def _applied(run: Run, config: ScdConfig) -> list[str]:
     sql = changes_applied("model.harness.target", ROWS, run.columns_of(ROWS), config)
     if not run.consumer.is_table:
         return [staged, *run.created(sql.upserts())]
-    return [staged, sql.merge(run.target, list(run.columns_of(run.target)))]
+    return [staged, sql.merge(run.target, list(run.columns_of(run.target))).sql()]
 
 
 def insert_overwrite(run: Run) -> list[str]:

@@ -68,9 +68,9 @@ class ApplyChanges(Selection):
             f"{literal('. Which of them is right cannot be known; make the key unique, or the SELECT.')})"
         )
 
-    def merge(self, target: str, target_columns: Sequence[Column]) -> str:
+    def merge(self, target: str, target_columns: Sequence[Column]) -> Merge:
         """The MERGE into `target`: deletes, changed rows and new rows; rows that stay as they are stay unwritten."""
-        return self.merged(target, target_columns, self.changed_keys()).sql()
+        return self.merged(target, target_columns, self.changed_keys())
 
     def merged(
         self,
@@ -96,7 +96,7 @@ class ApplyChanges(Selection):
 
     def rebase(self, target: str, target_columns: Sequence[Column]) -> str:
         """The MERGE where the rows are all that the target is to hold."""
-        return f"{self.merge(target, target_columns)}\nwhen not matched by source then delete"
+        return f"{self.merge(target, target_columns).sql()}\nwhen not matched by source then delete"
 
     def _not_new(self, spared: str) -> When:
         key, names = self.keys[0], ", ".join(key.name for key in self.keys)

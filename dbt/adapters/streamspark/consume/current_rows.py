@@ -9,7 +9,8 @@ from dbt.adapters.streamspark.consume import memory
 from dbt.adapters.streamspark.consume.columns import Column
 from dbt.adapters.streamspark.consume.key_events import key_events
 from dbt.adapters.streamspark.consume.key_states import KeyStates
-from dbt.adapters.streamspark.consume.merge_rows import MergeRows
+from dbt.adapters.streamspark.consume.merge import Merge
+from dbt.adapters.streamspark.consume.merge_rows import merge_rows
 from dbt.adapters.streamspark.consume.scd import MEMORY, SEQUENCE, Scd
 
 _AFTER = "over (partition by key, epoch order by {} rows between 1 following and unbounded following)"
@@ -26,11 +27,11 @@ class CurrentRows:
         columns = ", ".join(f"{sql} as {column.quoted}" for column, sql in self._columns(self.scd, self.scd.data))
         return f"select {columns} from {self._rows(self.scd, None)} as s where not {self._gone}"
 
-    def merge(self, target: str, target_columns: list[Column]) -> str:
+    def merge(self, target: str, target_columns: list[Column]) -> Merge:
         """The MERGE into `target`."""
         scd = self.scd.into(target_columns)
         keys = [(key, key.of("s.key")) for key in scd.stored_keys]
-        return MergeRows(target, self._rows(scd, target), keys, list(self._columns(scd, scd.values)), self._gone).sql()
+        return merge_rows(target, self._rows(scd, target), keys, list(self._columns(scd, scd.values)), self._gone)
 
     @property
     def _gone(self) -> str:

@@ -21,7 +21,8 @@ class When:
 class Merge:
     """The rows of the relation `source`, called `s`, into the table `target`, called `t`. `keys` are columns of `t`,
     each with the SQL over `s` that is equal to it (NULL being equal to NULL). Of `matched` the first clause that holds
-    counts; `added` is for rows of `s` that match none. `within` is SQL that every row of `t` passes which matches."""
+    counts; `added` is for rows of `s` that match none. `within` is SQL that every row of `t` passes which matches.
+    `staged`: a temporary view that the source reads more than once."""
 
     target: str
     source: str
@@ -29,6 +30,7 @@ class Merge:
     matched: Sequence[When]
     added: When
     within: str = ""
+    staged: str = ""
 
     def sql(self) -> str:
         """The statement."""

@@ -1,4 +1,4 @@
-"""A MERGE whose source was computed, done with one look at the target instead of three (docs/decisions/0031).
+"""A MERGE whose source is computed first, done with one look at the target instead of three (docs/decisions/0031).
 
 The rows that match are found with their places in the target's files. What becomes of them is known then: their places
 are hidden by deletion vectors, and their new versions written with the rows that are new, in one commit.
@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
 
-from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep, too_many
+from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep
 from dbt.adapters.streamspark.changes.differentiate.snapshots import files_at
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.file_frame import file_frame
@@ -23,6 +23,7 @@ from dbt.adapters.streamspark.changes.projection import type_sql
 from dbt.adapters.streamspark.changes.readers.cdf import FEED
 from dbt.adapters.streamspark.changes.removed_rows import remember
 from dbt.adapters.streamspark.consume.consumption import Consumption
+from dbt.adapters.streamspark.consume.held_source import HeldSource, held_source
 from dbt.adapters.streamspark.consume.hidden_rows import hidden_rows
 from dbt.adapters.streamspark.consume.merge_commit import MergeCommit, Merged, row_ids
 from dbt.adapters.streamspark.consume.merge_queries import PATH, PLACE, ROW_ID, VERSION, MergeQueries
@@ -41,12 +42,12 @@ def merge_by_position(spark: SparkSession, consumption: Consumption) -> dict[str
     """Commits `consumption.merge` as MERGE would, and gives what MERGE answers: num_affected_rows, num_updated_rows,
     num_deleted_rows and num_inserted_rows. The session has the consumption's confs.
 
-    None, with nothing written, where Delta's own MERGE has to do it: a source that was not computed or is too large,
-    tables with columns that are computed, of other types than the source's, without deletion vectors or statistics, or
-    with a change data feed; or where two rows of the source match one of the target, for which MERGE knows the error,
-    or the consumption's number is taken, which makes MERGE do nothing.
+    None, with nothing written, where Delta's own MERGE has to do it: a source that is too large, tables with columns
+    that are computed, of other types than the source's, without deletion vectors or statistics, or with a change data
+    feed; or where two rows of the source match one of the target, for which MERGE knows the error, or the consumption's
+    number is taken, which makes MERGE do nothing.
     """
-    if consumption.merge is None or consumption.count is None or consumption.count > MOST_ROWS:
+    if consumption.merge is None or (consumption.count or 0) > MOST_ROWS:
         return None
     log = TableLog(spark, consumption.target)
     if not _is_plain(spark, log):
@@ -55,7 +56,8 @@ def merge_by_position(spark: SparkSession, consumption: Consumption) -> dict[str
     if commit.is_taken():  # before anything is asked of rows that have consumed this already; Delta skips the statement
         return None
     with Views(spark) as views:
-        return _Merging(spark, log, commit, views).merged(many=too_many(consumption.count))
+        source = held_source(spark, consumption, views)
+        return None if source.count > MOST_ROWS else _Merging(spark, log, commit, source, views).merged()
 
 
 def _is_plain(spark: SparkSession, log: TableLog) -> bool:
@@ -89,21 +91,21 @@ def _scan(log: TableLog) -> DataFrame:
 class _Merging:
     """One merge on the snapshot that `commit` is based on."""
 
-    def __init__(self, spark: SparkSession, log: TableLog, commit: MergeCommit, views: Views):
-        self._spark, self._log, self._commit, self._views = spark, log, commit, views
+    def __init__(self, spark: SparkSession, log: TableLog, commit: MergeCommit, source: HeldSource, views: Views):
+        self._spark, self._log, self._commit, self._source, self._views = spark, log, commit, source, views
         self._listed = files_at(log, log.version)
         target = _target(log, self._listed)
         self._fields = [field for field in target.schema.fields if field.name not in (PATH, PLACE, ROW_ID, VERSION)]
         columns = [field.name for field in self._fields]
-        self._queries = MergeQueries(commit.merge, columns, views.add(target, what="target"))
+        self._queries = MergeQueries(source.merge, columns, views.add(target, what="target"))
 
-    def merged(self, many: bool) -> dict[str, int] | None:
-        matches = keep(self._spark.sql(self._queries.matches()), many)
+    def merged(self) -> dict[str, int] | None:
+        matches = keep(self._spark.sql(self._queries.matches()), self._source.many)
         found = self._views.add(matches.frame, what="matches")
         written = self._spark.sql(self._queries.written(found))
         if not self._has_its_types(written):
             return None
-        rows = keep(written, many)
+        rows = keep(written, self._source.many)
         step("merge_found")
         return self._committed(found, self._views.add(matches.frame.coalesce(1), what="matches"), rows)
 

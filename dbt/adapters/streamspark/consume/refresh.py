@@ -19,6 +19,8 @@ MOST = 0.25
 # What a rebuild has to spare of its own time, and how many seconds where the target is followed: it gives every row a
 # new id, and whoever reads the target as a stream reads all of it.
 SPARED_SHARE, SPARED_SECONDS = 0.15, 10.0
+# How many where no run by changes has shown what it takes: a guess is right within a few seconds at best.
+SPARED_BY_GUESS = 5.0
 
 
 @dataclass(frozen=True)
@@ -82,9 +84,15 @@ def by_time(costs: Costs, tables: Sequence[Changed], followed: bool) -> tuple[bo
     if expected is None:
         return None
     by_changes, anew = expected
-    told = f"by the times of earlier runs, that takes {anew:.1f} s, and {by_changes:.1f} s by changes"
+    guessed = costs.by_changes is None
+    told = (
+        f"by the times of earlier runs, that takes {anew:.1f} s, and {'some ' * guessed}{by_changes:.1f} s by changes"
+    )
     spared = by_changes - anew
-    if spared <= SPARED_SHARE * anew or (followed and spared <= SPARED_SECONDS):
+    least = max(SPARED_SHARE * anew, SPARED_SECONDS * followed, SPARED_BY_GUESS * guessed)
+    if spared <= least and guessed:
+        return None
+    if spared <= least:
         look = not followed and worth_a_look(costs.anew, anew, by_changes)
         return (True, f"{told}, but it ran only once") if look else None
     look = worth_a_look(costs.by_changes, by_changes, anew)

@@ -9,7 +9,8 @@ from dbt.adapters.streamspark.consume import memory
 from dbt.adapters.streamspark.consume.columns import Column, struct
 from dbt.adapters.streamspark.consume.key_events import key_events
 from dbt.adapters.streamspark.consume.key_states import KeyStates
-from dbt.adapters.streamspark.consume.merge_rows import MergeRows
+from dbt.adapters.streamspark.consume.merge import Merge
+from dbt.adapters.streamspark.consume.merge_rows import merge_rows
 from dbt.adapters.streamspark.consume.scd import MEMORY, Scd
 
 _ORDER = "over (partition by key order by seq, rank"
@@ -32,14 +33,14 @@ class Versions:
         columns = ", ".join(f"{sql} as {column.quoted}" for column, sql in self._columns(self.scd, self.scd.data))
         return f"select {columns} from {self._actions(self.scd, None)} as s where not s.stale"
 
-    def merge(self, target: str, target_columns: list[Column]) -> str:
+    def merge(self, target: str, target_columns: list[Column]) -> Merge:
         """The MERGE into `target`."""
         scd = self.scd.into(target_columns)
         columns = list(self._columns(scd, scd.values))
         start = [pair for pair in columns if pair[0].name == scd.config.valid_from]
         keys = [(key, key.of("s.key")) for key in scd.stored_keys] + start
         values = [pair for pair in columns if pair not in start]
-        return MergeRows(target, self._actions(scd, target), keys, values, "s.stale").sql()
+        return merge_rows(target, self._actions(scd, target), keys, values, "s.stale")
 
     def _columns(self, scd: Scd, data: list[Column]) -> Iterator[tuple[Column, str]]:
         """Columns of the target, with their values over an action `s`."""

@@ -1,13 +1,13 @@
 {#
   Models and seeds that are made again keep what streams on them need: the log, row tracking, and retention. A changes
-  model has row tracking from the start, by which its rows tell their run; a differential one has deletion vectors, so
-  that MERGE rewrites no file for a few rows. A model's own tblproperties win.
+  model has row tracking from the start, by which its rows tell their run; differential ones and those of apply_changes have deletion
+  vectors, so that no file is rewritten for a few rows. A model's own tblproperties win.
 #}
 {% macro streamspark__tblproperties_clause() -%}
   {%- set properties = {} -%}
   {%- if config.get('materialized') == 'changes' -%}
     {%- do properties.update({'delta.enableRowTracking': 'true'}) -%}
-  {%- elif config.get('incremental_strategy') == 'differential' -%}
+  {%- elif config.get('incremental_strategy') in ('differential', 'apply_changes') -%}
     {%- do properties.update({'delta.enableDeletionVectors': 'true'}) -%}
   {%- endif -%}
   {%- do properties.update(adapter.kept_properties(this.render())) -%}

@@ -53,11 +53,10 @@
 {#- The target is kept equal to what the change rows describe: see consume/changes_applied.py. -#}
 {% macro get_incremental_apply_changes_sql(arg_dict) -%}
   {%- set changes = adapter.apply_changes(model, arg_dict.temp_relation.render()) -%}
-  {%- set columns = adapter.columns_of(arg_dict.target_relation.render()) -%}
   {%- if adapter.started_over(model) == 'rebase' -%}
-    {{ changes.rebase(arg_dict.target_relation.render(), columns) }}
+    {{ changes.rebase(arg_dict.target_relation.render(), adapter.columns_of(arg_dict.target_relation.render())) }}
   {%- else -%}
-    {{ changes.merge(arg_dict.target_relation.render(), columns) }}
+    {{ adapter.merge_changes(model, changes, arg_dict.temp_relation.render(), arg_dict.target_relation.render()) }}
   {%- endif -%}
 {%- endmacro %}
 
