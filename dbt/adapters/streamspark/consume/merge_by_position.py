@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from pyspark.sql import DataFrame, SparkSession
 
-from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep
+from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
 from dbt.adapters.streamspark.changes.differentiate.snapshots import files_at
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.file_frame import file_frame
@@ -25,7 +25,7 @@ from dbt.adapters.streamspark.changes.removed_rows import remember
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.held_source import HeldSource, held_source
 from dbt.adapters.streamspark.consume.hidden_rows import hidden_rows
-from dbt.adapters.streamspark.consume.merge_commit import MergeCommit, Merged, row_ids
+from dbt.adapters.streamspark.consume.merge_commit import MergeCommit, row_ids
 from dbt.adapters.streamspark.consume.merge_queries import PATH, PLACE, ROW_ID, VERSION, MergeQueries
 from dbt.adapters.streamspark.steps import step
 
@@ -105,7 +105,7 @@ class _Merging:
         written = self._spark.sql(self._queries.written(found))
         if not self._has_its_types(written):
             return None
-        rows = keep(written, self._source.many)
+        rows = keep(written, many=True).frame if self._source.many else written  # which one task writes
         step("merge_found")
         return self._committed(found, self._views.add(matches.frame.coalesce(1), what="matches"), rows)
 
@@ -114,7 +114,7 @@ class _Merging:
         pairs = zip(written.schema.fields, self._fields, strict=False)
         return all(type_sql(new.dataType) == type_sql(old.dataType) for new, old in pairs)
 
-    def _committed(self, found: str, matches: str, rows: Kept) -> dict[str, int] | None:
+    def _committed(self, found: str, matches: str, rows: DataFrame) -> dict[str, int] | None:
         """`found` is a relation of the matches, `matches` another in one task."""
         hidden = self._spark.sql(self._queries.hidden(matches)).collect()
         places = {plain_path(unquote(row[PATH])): row["places"] for row in hidden}
@@ -123,13 +123,11 @@ class _Merging:
         files = self._files(places)
         if files is None:
             return None
-        assert rows.count is not None
         updated, gone = sum(row["updated"] for row in hidden), sum(map(len, places.values()))
-        merged = Merged(updated, gone - updated, rows.count - updated)
         by_path = {file["path"]: places[self._path(file)] for file in files}
-        committed = self._commit.run(merged, rows.frame, hidden_rows(self._log, files, by_path))
+        merged = self._commit.run(updated, gone - updated, rows, hidden_rows(self._log, files, by_path))
         if row_ids(self._log):
-            remember(committed, self._spark.sql(self._queries.removed(found)), merged.updated + merged.deleted)
+            remember(self._commit.id, self._spark.sql(self._queries.removed(found)), gone)
         return merged.answer()
 
     def _files(self, places: dict[str, Any]) -> list[Action] | None:

@@ -77,17 +77,24 @@ class MergeCommit:
         since = self._log.commits(seen, self._log.version)
         return any(commit.txns.get(consumer, 0) >= self._consumption.n for commit in since)
 
-    def run(self, merged: Merged, rows: DataFrame, hidden: list[Any]) -> str:
-        """`rows` have the table's columns and ROW_ID, `hidden` are the actions for what they replace. Gives the
-        commit's id (Commit.identity)."""
-        written = self._written(rows) if merged.updated + merged.inserted else []
+    @property
+    def id(self) -> str:
+        """Commit.identity."""
+        return str(self._transaction.txnId())
+
+    def run(self, updated: int, deleted: int, rows: DataFrame, hidden: list[Any]) -> Merged:
+        """`rows` have the table's columns and ROW_ID: those `updated` and those that are new. `hidden` are the actions
+        for what they replace, and for what is deleted."""
+        written = self._written(rows)
+        merged = Merged(updated, deleted, _count(written, rows) - updated)
         actions = scala_seq(self._log, [self._number(), *written, *hidden])
         self._transaction.registerSQLMetrics(self._log._jspark, self._metrics(merged))
         self._transaction.commit(actions, self._operation(), self._tags())
         self._refresh_cache()
-        return str(self._transaction.txnId())
+        return merged
 
     def _written(self, rows: DataFrame) -> list[Any]:
+        """The adds of the files; Delta leaves out one without rows."""
         return list(as_java(self._log, self._transaction.writeFiles(self._with_ids(rows).coalesce(1)._jdf)))
 
     def _with_ids(self, rows: DataFrame) -> DataFrame:
@@ -139,3 +146,11 @@ class MergeCommit:
         catalog, target = self._log.spark.catalog, self._consumption.target
         if not target.startswith("delta.`") and catalog.isCached(target):
             catalog.refreshTable(target)
+
+
+def _count(files: list[Any], rows: DataFrame) -> int:
+    """How many rows the files hold, which were written of `rows`: their statistics tell, unless Delta collects none."""
+    counts = [file.numPhysicalRecords() for file in files]
+    if all(count.isDefined() for count in counts):
+        return sum(int(count.get()) for count in counts)
+    return rows.count()

@@ -18,7 +18,7 @@ from dbt.adapters.streamspark.consume.costs import Costs, worth_a_look
 MOST = 0.25
 # What a rebuild has to spare of its own time, and how many seconds where the target is followed: it gives every row a
 # new id, and whoever reads the target as a stream reads all of it.
-SPARED_SHARE, SPARED_SECONDS = 0.15, 10.0
+SPARED_SHARE, SPARED_SECONDS = 0.05, 10.0
 # How many where no run by changes has shown what it takes: a guess is right within a few seconds at best.
 SPARED_BY_GUESS = 5.0
 
