@@ -4,7 +4,7 @@ the strategy lets rows say so: the merge adds to what is there, the overwrites k
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import uuid4
 
 from pyspark.sql import SparkSession
@@ -17,7 +17,7 @@ from dbt.adapters.streamspark.consume.columns import Column, columns_of
 from dbt.adapters.streamspark.consume.commit import Outcome, commit
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.differential import DifferentialConfig, DifferentialModel
-from dbt.adapters.streamspark.consume.planner import Consumer, Planner, Stream
+from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner, Stream
 from dbt.adapters.streamspark.consume.scd_config import ScdConfig
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.streams.base_query import parse_base_query
@@ -27,6 +27,7 @@ from tests.consuming import frontier
 
 CONSUMER = "streamspark/model.harness.target"
 ROWS = "harness_rows"
+VECTORS = "tblproperties ('delta.enableDeletionVectors' = 'true')"
 SIGN = "if(_change_type in ('insert', 'update_postimage'), 1, -1)"
 INSERTED = "select id, k, v from {changes} where _change_type = 'insert'"
 
@@ -64,6 +65,12 @@ class Run:
     @property
     def changes(self) -> str:
         return self.planner.read(self.spark, self.consumer, Stream(self.place.stream.id, self.place.stream))
+
+    @property
+    def planned(self) -> Plan:
+        plan = self.planner.plan(self.consumer.name, self.consumer.invocation)
+        assert plan is not None
+        return plan
 
     def created(self, sql: str, clauses: str = "") -> list[str]:
         return [f"create or replace table {self.target} using delta {clauses} as {sql}"]
@@ -109,8 +116,10 @@ def _applied(run: Run, config: ScdConfig) -> list[str]:
     staged = run.staged(f"select * from {run.changes}")
     sql = changes_applied("model.harness.target", ROWS, run.columns_of(ROWS), config)
     if not run.consumer.is_table:
-        return [staged, *run.created(sql.upserts())]
-    return [staged, sql.merge(run.target, list(run.columns_of(run.target))).sql()]
+        return [staged, *run.created(sql.upserts(), VECTORS)]
+    merge = sql.merge(run.target, list(run.columns_of(run.target)))
+    run.planned.merge = replace(merge, staged=ROWS)
+    return [staged, merge.sql()]
 
 
 def insert_overwrite(run: Run) -> list[str]:
@@ -152,10 +161,9 @@ def differential(run: Run) -> list[str]:
     config = DifferentialConfig(("k",), "incremental")
     plan = DifferentialModel(run.spark, run.planner, run.consumer, query, config).plan()
     if plan.anew:
-        return run.created(plan.sql, "tblproperties ('delta.enableDeletionVectors' = 'true')")
-    staged, planned = run.staged(plan.sql), run.planner.plan(run.consumer.name, run.consumer.invocation)
-    assert planned is not None
-    return [staged, plan.write(planned, ROWS, run.columns_of(ROWS), run.target, run.columns_of(run.target))]
+        return run.created(plan.sql, VECTORS)
+    staged = run.staged(plan.sql)
+    return [staged, plan.write(run.planned, ROWS, run.columns_of(ROWS), run.target, run.columns_of(run.target))]
 
 
 STRATEGIES: dict[str, Callable[[Run], list[str]]] = {
