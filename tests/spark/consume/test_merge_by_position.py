@@ -183,8 +183,10 @@ def test_a_source_of_more_rows_than_the_driver_holds(case: Case, monkeypatch: py
     by_delta, by_position = case.make("row ids").both()
     assert by_delta == by_position is not None
     case.check()
-    monkeypatch.setattr("dbt.adapters.streamspark.consume.merge_by_position.MOST_ROWS", 3)
+    monkeypatch.setattr("dbt.adapters.streamspark.consume.held_source.MOST_ROWS", 3)
     assert case.both()[1] is None
+    merge = case.merge(case.tables[1], staged="merge_source")
+    assert case.by_position(merge, held=False) is None
 
 
 def test_a_file_of_which_all_rows_go_is_removed(case: Case) -> None:

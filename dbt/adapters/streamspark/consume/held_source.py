@@ -12,6 +12,8 @@ from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.key_range import key_range
 from dbt.adapters.streamspark.consume.merge import Merge
 
+MOST_ROWS = 1_000_000  # it is broadcast, and each match goes through the driver as a number
+
 
 @dataclass(frozen=True)
 class HeldSource:
@@ -26,18 +28,30 @@ class HeldSource:
         return too_many(self.count)
 
 
-def held_source(spark: SparkSession, consumption: Consumption, views: Views) -> HeldSource:
-    """Of a consumption that has a merge. What was computed when it was planned is not computed again."""
-    merge = consumption.merge
-    assert merge is not None
-    if consumption.count is not None:
-        return HeldSource(merge, consumption.count)
-    if merge.staged:
-        keep(spark.table(merge.staged)).frame.createOrReplaceTempView(merge.staged)
+def held_source(spark: SparkSession, consumption: Consumption, views: Views) -> HeldSource | None:
+    """None for a consumption without a merge, and for a source that is too large. What was computed when it was planned
+    is not computed again."""
+    merge, count = consumption.merge, consumption.count
+    if merge is None:
+        return None
+    found = _computed(spark, merge, views) if count is None else HeldSource(merge, count)
+    return None if found is None or found.count > MOST_ROWS else found
+
+
+def _computed(spark: SparkSession, merge: Merge, views: Views) -> HeldSource | None:
+    if merge.staged and not _stage(spark, merge.staged):
+        return None
     kept = keep(spark.sql(f"select * from {merge.source}"))
     assert kept.count is not None
     held = replace(merge, source=views.add(kept.frame, what="source"))
     return HeldSource(replace(held, within=_within(spark, kept, held)), kept.count)
+
+
+def _stage(spark: SparkSession, view: str) -> bool:
+    """The view reads its rows as they were computed; whether a source made from them may be small enough."""
+    staged = keep(spark.table(view))
+    staged.frame.createOrReplaceTempView(view)
+    return staged.count is not None and staged.count <= MOST_ROWS
 
 
 def _within(spark: SparkSession, kept: Kept, merge: Merge) -> str:

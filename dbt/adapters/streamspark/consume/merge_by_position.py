@@ -34,7 +34,6 @@ from dbt.adapters.streamspark.steps import step
 OTHER_COLUMNS = ("delta.generationExpression", "delta.identity.", "CURRENT_DEFAULT", "__CHAR_VARCHAR_TYPE_STRING")
 OTHER_TABLES = (FEED, "delta.enableIcebergCompatV3")
 VECTORS = "delta.enableDeletionVectors"
-MOST_ROWS = 1_000_000  # of the source: it is broadcast, and each match goes through the driver as a number
 MERGE_VECTORS = "spark.databricks.delta.merge.deletionVectors.persistent"
 
 
@@ -47,7 +46,7 @@ def merge_by_position(spark: SparkSession, consumption: Consumption) -> dict[str
     feed; or where two rows of the source match one of the target, for which MERGE knows the error, or the consumption's
     number is taken, which makes MERGE do nothing.
     """
-    if consumption.merge is None or (consumption.count or 0) > MOST_ROWS:
+    if consumption.merge is None:
         return None
     log = TableLog(spark, consumption.target)
     if not _is_plain(spark, log):
@@ -57,7 +56,7 @@ def merge_by_position(spark: SparkSession, consumption: Consumption) -> dict[str
         return None
     with Views(spark) as views:
         source = held_source(spark, consumption, views)
-        return None if source.count > MOST_ROWS else _Merging(spark, log, commit, source, views).merged()
+        return None if source is None else _Merging(spark, log, commit, source, views).merged()
 
 
 def _is_plain(spark: SparkSession, log: TableLog) -> bool:
