@@ -75,7 +75,7 @@ def test_marks_in_every_file_are_few_bytes_and_an_update_of_all_rows_is_all() ->
         (Costs(Took(60, 1000), Took(40, FEW)), 2 * FEW, True, True),
         (Costs(Took(60, 1000), Took(4, 100)), FEW, False, False),  # the run of 100 bytes tells no more of these
         (Costs(Took(60, 1000), Took(40, 0)), FEW, False, False),
-        (Costs(Took(1, 1000), Took(9, 100)), 100, True, False),  # what it spares is not worth new ids of all rows
+        (Costs(Took(1, 1000), Took(9, 100)), 50, True, False),  # what it spares is not worth new ids of all rows
         (Costs(Took(600, 1000, 2), Took(625, 100)), 100, False, False),  # less than 5 %
         (Costs(Took(2, 1000, 2), Took(2.1, 100)), 100, False, False),
         (Costs(Took(4, 1000), Took(3, 100)), 100, True, False),  # a look at what ran once; it gives all rows new ids
@@ -83,7 +83,9 @@ def test_marks_in_every_file_are_few_bytes_and_an_update_of_all_rows_is_all() ->
         (Costs(Took(7, 1000), Took(3, 100)), 100, False, False),  # more than twice as long
         (Costs(Took(60, 1000), Took(45, 100)), 100, False, False),  # more than ten seconds longer
         (Costs(Took(2, 1000), Took(3, 100)), 100, False, False),  # a look at the changes, which ran once
-        (Costs(Took(2, 1000), Took(3, 100, 2)), 100, True, False),
+        (Costs(Took(2, 1000), Took(3, 100, 2)), 50, True, False),
+        (Costs(Took(2, 1000), Took(4.5, 100, 2)), 100, True, True),  # followers read a good part of so much anyway
+        (Costs(Took(2, 1000), Took(3, 100, 2)), 100, True, False),  # of a small table any change is much
     ],
 )
 def test_anew_where_earlier_runs_say_so(costs: Costs, changed: int, anew: bool, anew_where_followed: bool) -> None:

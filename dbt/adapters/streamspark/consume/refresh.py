@@ -19,6 +19,9 @@ MOST = 0.25
 # What a rebuild has to spare of its own time, and how many seconds where the target is followed: it gives every row a
 # new id, and whoever reads the target as a stream reads all of it.
 SPARED_SHARE, SPARED_SECONDS = 0.05, 10.0
+# Where a base table changed by more than this share the followers read a good part anyway; a rebuild has to spare these
+# seconds then, so that small tables, of which any change is much, keep their ids.
+MUCH, SPARED_OF_MUCH = 0.05, 2.0
 # How many where no run by changes has shown what it takes: a guess is right within a few seconds at best.
 SPARED_BY_GUESS = 5.0
 
@@ -89,7 +92,8 @@ def by_time(costs: Costs, tables: Sequence[Changed], followed: bool) -> tuple[bo
         f"by the times of earlier runs, that takes {anew:.1f} s, and {'some ' * guessed}{by_changes:.1f} s by changes"
     )
     spared = by_changes - anew
-    least = max(SPARED_SHARE * anew, SPARED_SECONDS * followed, SPARED_BY_GUESS * guessed)
+    seconds = SPARED_OF_MUCH if max(table.share for table in tables) > MUCH else SPARED_SECONDS
+    least = max(SPARED_SHARE * anew, seconds * followed, SPARED_BY_GUESS * guessed)
     if spared <= least and guessed:
         return None
     if spared <= least:
