@@ -21,7 +21,8 @@ _lock = Lock()
 
 def remember(commit_id: str, frame: DataFrame, count: int) -> None:
     """`frame` has the `count` rows that a commit, known by its id (Commit.identity), took out of its table: its
-    columns, and `_metadata` with row_id and row_commit_version. It must not need a job to be read."""
+    columns, and `_metadata` with row_id and row_commit_version. They must have been computed: no file is read for them
+    any more."""
     with _lock:
         _held[commit_id] = (count, frame._jdf.queryExecution().analyzed())
         while sum(rows for rows, _ in _held.values()) > MOST_ROWS:

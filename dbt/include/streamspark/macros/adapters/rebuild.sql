@@ -1,7 +1,7 @@
 {#
   Models and seeds that are made again keep what streams on them need: the log, row tracking, and retention. A changes
-  model has row tracking from the start, by which its rows tell their run; differential ones and those of apply_changes have deletion
-  vectors, so that no file is rewritten for a few rows. A model's own tblproperties win.
+  model has row tracking from the start, by which its rows tell their run; differential ones and those of apply_changes
+  have deletion vectors, so that no file is rewritten for a few rows. A model's own tblproperties win.
 #}
 {% macro streamspark__tblproperties_clause() -%}
   {%- set properties = {} -%}
