@@ -20,7 +20,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.log import TableLog
-from dbt.adapters.streamspark.consume import costs
+from dbt.adapters.streamspark.consume import costs, differential, planner
 from dbt.adapters.streamspark.consume.columns import columns_of
 from dbt.adapters.streamspark.consume.commit import Outcome, commit
 from dbt.adapters.streamspark.consume.cursor import resolve_cursor
@@ -223,6 +223,33 @@ def test_earlier_runs_tell_what_costs_less(
     assert known.anew is not None and known.by_changes is not None
     assert known.anew.seconds > 0 and known.by_changes.seconds > 0
     assert 0 < known.by_changes.size < known.anew.size
+
+
+def test_the_state_of_a_log_is_computed_ahead_where_the_commit_asks_for_it(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history, by_key = program.history, DifferentialConfig(("id",), "incremental")
+    target = Target(history.session, "differential.ahead", "select id, s from t0", by_key)
+    anew = Target(history.session, target.name, target.query, DifferentialConfig(("id",), "full"))
+    history.run("delete from t0", "insert into t0 select id, 0, 0, 'a' from range(10)")
+    target.run()
+    asked: list[TableLog] = []
+    for module in (planner, differential):
+        monkeypatch.setattr(module, "state_ahead", asked.append)
+    history.run("insert into t0 values (11, 0, 0, 'b')")
+    target.run()
+    assert not asked  # a merge by position gives no ids
+    history.run("insert into t0 values (12, 0, 0, 'b')")
+    anew.run()
+    assert {log.name for log in asked} == {target.name}
+    asked.clear()
+    history.run(f"alter table {target.name} set tblproperties ('delta.enableRowTracking' = 'true')")
+    anew.run()
+    target.run()
+    assert not asked  # nothing has changed
+    history.run("insert into t0 values (13, 0, 0, 'b')")
+    target.run()
+    assert [log.name for log in asked] == [target.name]
 
 
 @pytest.mark.parametrize("query", [ADDITIVE, "select id as k, d, s from t0"], ids=["groups", "rows"])

@@ -23,7 +23,9 @@ from dbt.adapters.streamspark.consume.costs import Begun
 from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
 from dbt.adapters.streamspark.consume.key_range import key_range
 from dbt.adapters.streamspark.consume.merge import Merge
+from dbt.adapters.streamspark.consume.merge_commit import row_ids
 from dbt.adapters.streamspark.consume.pins import Pins
+from dbt.adapters.streamspark.consume.state_ahead import state_ahead
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.errors import Fenced, MissingSource, OffsetUnknown, StaleSource
 from dbt.adapters.streamspark.literals import in_comment
@@ -73,7 +75,7 @@ class Consumer:
 class Plan:
     """One consumer's plan in one invocation. `shapes` maps stream id to plan shape, `streams` to the stream.
     `started_over`: its stream was stale, and what on_stale then asks for, FULL_REFRESH or REBASE; `why` it was. `final`
-    and `merge` as in Consumption."""
+    and `merge` as in Consumption. `log`: the target's, where there is one."""
 
     consumer: Consumer
     cursor: Cursor
@@ -86,6 +88,7 @@ class Plan:
     merge: Merge | None = None
     started_over: str = ""
     why: str = ""
+    log: TableLog | None = None
 
     @property
     def consumption(self) -> Consumption:
@@ -169,8 +172,8 @@ class Planner:
         """A new plan from the cursor as it is now, for the same streams and pinned ends."""
         if old.started_over:
             raise Fenced(f"{old.consumer.target}: another run came first while it started over. Run the model again.")
-        cursor = _cursor(spark, old.consumer, refreshed=True)
-        plan = replace(old, cursor=cursor, reads={}, streams={}, shapes={})
+        log = _target(spark, old.consumer)
+        plan = replace(old, cursor=_cursor(log, old.consumer), reads={}, streams={}, shapes={}, log=log)
         for stream in old.streams.values():
             _add(spark, plan, stream, self._pins)
         self._plans[(plan.consumer.invocation, plan.consumer.name)] = plan
@@ -179,13 +182,13 @@ class Planner:
     def _plan(self, spark: SparkSession, consumer: Consumer) -> Plan:
         key = (consumer.invocation, consumer.name)
         if key not in self._plans or self._plans[key].consumer.rebuild != consumer.rebuild:
-            self._plans[key] = Plan(consumer, _cursor(spark, consumer))
+            log = _target(spark, consumer) if consumer.is_table else None
+            self._plans[key] = Plan(consumer, _cursor(log, consumer), log=log)
         return self._plans[key]
 
 
-def _cursor(spark: SparkSession, consumer: Consumer, refreshed: bool = False) -> Cursor:
+def _cursor(log: TableLog | None, consumer: Consumer) -> Cursor:
     """For a rebuild only the number matters, and a target that cannot tell more is no error."""
-    log = _target(spark, consumer) if consumer.is_table or refreshed else None
     try:
         return resolve_cursor(log, consumer.name)
     except OffsetUnknown:
@@ -244,12 +247,20 @@ def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
     opened = open_stream(spark, stream.name, stream.definition, start, stream.query)
     end = _end(opened, plan.consumer.invocation, start or stream.definition.start, pins)
     reading = opened.read(start, end, _last_query(plan, key))
+    if plan.log is not None and reading.shape != EMPTY and _asks_for_state(plan.log, stream, start):
+        state_ahead(plan.log)
     made = _relation(stream, start, end, reading)
     plan.shapes[key], plan.streams[key] = reading.shape, stream
     plan.reads[key] = StreamRead(
         stream.name, key, start, end, made.sql, reading.shape == EMPTY, reading.query, made.within, made.count
     )
     step("plan")
+
+
+def _asks_for_state(target: TableLog, stream: Stream, start: Frontier | None) -> bool:
+    """Whether committing needs the state of the target's log: Delta's own statements do, and new rows' ids; a merge of
+    rows without ids does not (merge_by_position.py)."""
+    return stream.keys is None or start is None or row_ids(target)
 
 
 def _start(plan: Plan, stream: Stream) -> Frontier | None:

@@ -93,7 +93,8 @@ def by_time(costs: Costs, tables: Sequence[Changed], followed: bool) -> tuple[bo
     )
     spared = by_changes - anew
     seconds = SPARED_OF_MUCH if max(table.share for table in tables) > MUCH else SPARED_SECONDS
-    least = max(SPARED_SHARE * anew, seconds * followed, SPARED_BY_GUESS * guessed)
+    counted = [SPARED_SHARE * anew, *([seconds] if followed else []), *([SPARED_BY_GUESS] if guessed else [])]
+    least = max(counted)
     if spared <= least and guessed:
         return None
     if spared <= least:
