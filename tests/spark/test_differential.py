@@ -71,7 +71,7 @@ class Target:
     def plan(self) -> Callable[[], Outcome | None]:
         """What commits what is planned now."""
         planner, is_table = Planner(), self.spark.catalog.tableExists(self.name)
-        consumer = Consumer(self.consumer, self.name, uuid4().hex, is_table=is_table)
+        consumer = Consumer(self.consumer, self.name, uuid4().hex, is_table=is_table, merges=True)
         plan = DifferentialModel(self.spark, planner, consumer, self.query, self.config).plan()
         self.reason = plan.reason
         planned = planner.plan(consumer.name, consumer.invocation)

@@ -62,6 +62,7 @@ NARROWED = re.compile(
 )
 KEPT_PROPERTIES = (TRACKING, FILE_RETENTION, LOG_RETENTION, BEFORE)
 NOTHING = "(select * from {} where false limit 0)"
+MERGED = ("apply_changes", "differential")  # strategies whose rows are merged by position, where they are merged
 
 
 class StreamMethods(metaclass=AdapterMeta):
@@ -388,4 +389,5 @@ class StreamMethods(metaclass=AdapterMeta):
 
 
 def _consumer(model: Mapping[str, Any], target: str, rebuild: bool, is_table: bool) -> Consumer:
-    return Consumer(consumer_name(model["unique_id"]), target, get_invocation_id(), rebuild, is_table)
+    merges = model["config"].get("incremental_strategy") in MERGED
+    return Consumer(consumer_name(model["unique_id"]), target, get_invocation_id(), rebuild, is_table, merges)

@@ -62,6 +62,7 @@ class Consumer:
     """Who consumes: `name` in the target's log, the `target` table, and the dbt `invocation`.
 
     `rebuild`: from the streams' own starts, whatever was consumed. `is_table`: the target is there and is a table.
+    `merges`: what it reads is merged by its key (merge_by_position.py).
     """
 
     name: str
@@ -69,6 +70,7 @@ class Consumer:
     invocation: str
     rebuild: bool = False
     is_table: bool = True
+    merges: bool = False
 
 
 @dataclass
@@ -247,7 +249,7 @@ def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
     opened = open_stream(spark, stream.name, stream.definition, start, stream.query)
     end = _end(opened, plan.consumer.invocation, start or stream.definition.start, pins)
     reading = opened.read(start, end, _last_query(plan, key))
-    if plan.log is not None and reading.shape != EMPTY and _asks_for_state(plan.log, stream, start):
+    if plan.log is not None and reading.shape != EMPTY and _asks_for_state(plan.consumer, plan.log):
         state_ahead(plan.log)
     made = _relation(stream, start, end, reading)
     plan.shapes[key], plan.streams[key] = reading.shape, stream
@@ -257,10 +259,10 @@ def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
     step("plan")
 
 
-def _asks_for_state(target: TableLog, stream: Stream, start: Frontier | None) -> bool:
-    """Whether committing needs the state of the target's log: Delta's own statements do, and new rows' ids; a merge of
-    rows without ids does not (merge_by_position.py)."""
-    return stream.keys is None or start is None or row_ids(target)
+def _asks_for_state(consumer: Consumer, target: TableLog) -> bool:
+    """Whether committing needs the state of the target's log: Delta's own statements do, and new rows' ids; a merge by
+    position of rows without ids does not."""
+    return consumer.rebuild or not consumer.merges or row_ids(target)
 
 
 def _start(plan: Plan, stream: Stream) -> Frontier | None:
