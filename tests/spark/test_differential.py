@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
+from types import SimpleNamespace
 from uuid import uuid4
 
 import pytest
@@ -20,7 +21,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.log import TableLog
-from dbt.adapters.streamspark.consume import costs, differential, planner
+from dbt.adapters.streamspark.consume import costs, planner
 from dbt.adapters.streamspark.consume.columns import columns_of
 from dbt.adapters.streamspark.consume.commit import Outcome, commit
 from dbt.adapters.streamspark.consume.cursor import resolve_cursor
@@ -234,8 +235,8 @@ def test_the_state_of_a_log_is_computed_ahead_where_the_commit_asks_for_it(
     history.run("delete from t0", "insert into t0 select id, 0, 0, 'a' from range(10)")
     target.run()
     asked: list[TableLog] = []
-    for module in (planner, differential):
-        monkeypatch.setattr(module, "state_ahead", asked.append)
+    pool = SimpleNamespace(submit=lambda read, log, snapshot: asked.append(log))
+    monkeypatch.setattr(planner._ahead, "_pool", pool)
     history.run("insert into t0 values (11, 0, 0, 'b')")
     target.run()
     assert not asked  # a merge by position gives no ids

@@ -21,8 +21,7 @@ from dbt.adapters.streamspark.consume.final_rows import FinalRows, final_rows
 from dbt.adapters.streamspark.consume.keyed_changes import KeyedChanges
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner
 from dbt.adapters.streamspark.consume.refresh import Refresh, refresh
-from dbt.adapters.streamspark.consume.state_ahead import state_ahead
-from dbt.adapters.streamspark.consume.target import may_be_followed, open_target
+from dbt.adapters.streamspark.consume.target import may_be_followed
 from dbt.adapters.streamspark.streams.stored_query import normal, reopened, stored, version_in
 
 
@@ -154,11 +153,8 @@ class DifferentialModel:
         if added is None and ROWS in self.spark.table(self.consumer.target).columns:
             return Refresh(True, "its unique_key is another one now")
         interval = query.interval(query.frontier(since), query.at(self._end(model, since)))
-        target = open_target(self.spark, self.consumer.target)
-        chosen = refresh(self.config.refresh, interval, cursor.costs, may_be_followed(target))
-        if chosen.anew and target is not None:
-            state_ahead(target)
-        return chosen
+        followed = may_be_followed(self.planner.target(self.spark, self.consumer))
+        return refresh(self.config.refresh, interval, cursor.costs, followed)
 
     def _reopened(self, text: str, since: Frontier) -> ChangeQuery:
         return reopened(self.spark, self.consumer.target, text, since)

@@ -18,14 +18,13 @@ from dbt.adapters.streamspark.changes.file_changes import EMPTY
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.changes.state_ahead import StateAhead
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.costs import Begun
 from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
 from dbt.adapters.streamspark.consume.key_range import key_range
 from dbt.adapters.streamspark.consume.merge import Merge
-from dbt.adapters.streamspark.consume.merge_commit import row_ids
 from dbt.adapters.streamspark.consume.pins import Pins
-from dbt.adapters.streamspark.consume.state_ahead import state_ahead
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.errors import Fenced, MissingSource, OffsetUnknown, StaleSource
 from dbt.adapters.streamspark.literals import in_comment
@@ -37,6 +36,8 @@ from dbt.adapters.streamspark.streams.interval_read import OpenStream, Reading
 from dbt.adapters.streamspark.streams.opened import open_stream
 from dbt.adapters.streamspark.streams.standing import standing
 from dbt.adapters.streamspark.streams.stored_query import version_in
+
+_ahead = StateAhead()
 
 
 @dataclass(frozen=True)
@@ -160,6 +161,10 @@ class Planner:
         """Where a consumer stands. Raises OffsetUnknown."""
         return self._plan(spark, consumer).cursor
 
+    def target(self, spark: SparkSession, consumer: Consumer) -> TableLog | None:
+        """The log of a consumer's target as it was when the cursor was read; None where there is none."""
+        return self._plan(spark, consumer).log
+
     def peek(self, spark: SparkSession, stream: Stream) -> str:
         """The same SQL for somebody who consumes nothing: from the stream's start to now."""
         opened = open_stream(spark, stream.name, stream.definition)
@@ -249,20 +254,14 @@ def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
     opened = open_stream(spark, stream.name, stream.definition, start, stream.query)
     end = _end(opened, plan.consumer.invocation, start or stream.definition.start, pins)
     reading = opened.read(start, end, _last_query(plan, key))
-    if plan.log is not None and reading.shape != EMPTY and _asks_for_state(plan.consumer, plan.log):
-        state_ahead(plan.log)
+    if plan.log is not None and reading.shape != EMPTY:
+        _ahead.read(plan.log, always=plan.consumer.rebuild or not plan.consumer.merges)
     made = _relation(stream, start, end, reading)
     plan.shapes[key], plan.streams[key] = reading.shape, stream
     plan.reads[key] = StreamRead(
         stream.name, key, start, end, made.sql, reading.shape == EMPTY, reading.query, made.within, made.count
     )
     step("plan")
-
-
-def _asks_for_state(consumer: Consumer, target: TableLog) -> bool:
-    """Whether committing needs the state of the target's log: Delta's own statements do, and new rows' ids; a merge by
-    position of rows without ids does not."""
-    return consumer.rebuild or not consumer.merges or row_ids(target)
 
 
 def _start(plan: Plan, stream: Stream) -> Frontier | None:

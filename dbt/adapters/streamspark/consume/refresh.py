@@ -93,11 +93,10 @@ def by_time(costs: Costs, tables: Sequence[Changed], followed: bool) -> tuple[bo
     )
     spared = by_changes - anew
     seconds = SPARED_OF_MUCH if max(table.share for table in tables) > MUCH else SPARED_SECONDS
-    counted = [SPARED_SHARE * anew, *([seconds] if followed else []), *([SPARED_BY_GUESS] if guessed else [])]
-    least = max(counted)
-    if spared <= least and guessed:
+    too_little = spared <= SPARED_SHARE * anew or (followed and spared <= seconds)
+    if guessed and (too_little or spared <= SPARED_BY_GUESS):
         return None
-    if spared <= least:
+    if too_little:
         look = not followed and worth_a_look(costs.anew, anew, by_changes)
         return (True, f"{told}, but it ran only once") if look else None
     look = worth_a_look(costs.by_changes, by_changes, anew)

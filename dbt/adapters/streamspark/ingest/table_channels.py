@@ -10,6 +10,7 @@ from uuid import uuid4
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
+from dbt.adapters.streamspark.changes.state_ahead import StateAhead
 from dbt.adapters.streamspark.ingest.channel_buffer import ChannelBuffer
 from dbt.adapters.streamspark.ingest.channel_fence import AGAIN, ChannelFence
 from dbt.adapters.streamspark.ingest.channel_state import ChannelState
@@ -20,7 +21,6 @@ from dbt.adapters.streamspark.ingest.ingest_error import StreamingIngestError
 from dbt.adapters.streamspark.ingest.landing_table import LandingTable, keep_channels
 from dbt.adapters.streamspark.ingest.memory_bound import MemoryBound
 from dbt.adapters.streamspark.ingest.rows_frame import rows_frame
-from dbt.adapters.streamspark.ingest.state_ahead import StateAhead
 from dbt.adapters.streamspark.ingest.stored_channels import standing_channel, stored_channels
 from dbt.adapters.streamspark.ingest.waiting_rows import WaitingRows
 from dbt.adapters.streamspark.ingest.writer_failure import reported, writer_failure
@@ -224,7 +224,7 @@ class TableChannels:
                 buffer.committed(state, rows, now)
             self.changed.notify_all()
         step("after_flush")
-        self._ahead.read(self.landing.log)
+        self._ahead.read(self.landing.log.refresh())
 
     # failures
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.log import TableLog
-from dbt.adapters.streamspark.consume.state_ahead import _worker, state_ahead
+from dbt.adapters.streamspark.changes.state_ahead import StateAhead
 from tests.spark.jobs import jobs_of
 
 TRACKED = "'delta.enableRowTracking' = 'true'"
@@ -31,14 +31,15 @@ def test_what_was_computed_ahead_runs_no_job_again(spark: SparkSession, tmp_path
         fresh(spark, table).snapshot().domainMetadata()
     log = fresh(spark, table)
     with jobs_of(spark) as here:
-        state_ahead(log)
-        _worker.submit(lambda: None).result()
+        ahead = StateAhead()
+        ahead.read(log)
+        ahead.end()
         TableLog(spark, table).snapshot().domainMetadata()
     assert unready.count > 0 == here.count
 
 
 def test_what_goes_wrong_ahead_is_left_to_the_commit(spark: SparkSession, tmp_path: Path) -> None:
     log = fresh(spark, made(spark, tmp_path / "t"))
-    log._snapshot = None
-    state_ahead(log)
-    assert _worker.submit(lambda: "next").result() == "next"
+    log._jvm, ahead = None, StateAhead()
+    ahead.read(log)
+    assert ahead._pool.submit(lambda: "next").result() == "next"
