@@ -35,9 +35,7 @@ def file_frame(log: TableLog, snapshot: Any, files: Sequence[Action]) -> DataFra
     `_metadata.row_id`, `_metadata.row_commit_version` and `_metadata.base_row_id` can be selected.
     """
     adds = add_files(log, [_as_add(action) for action in files])
-    # Delta makes the DataFrame in the JVM thread's active session, which is not that of a `newSession()`.
-    log._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(log._jspark)
-    frame = log.java.createDataFrame(snapshot, adds, False, log._none)
+    frame = log.in_session().createDataFrame(snapshot, adds, False, log._none)
     return DataFrame(frame, log.spark)
 
 

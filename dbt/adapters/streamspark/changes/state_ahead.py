@@ -33,5 +33,5 @@ class StateAhead:
 
 
 def _read(log: TableLog, snapshot: Any) -> None:
-    log._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(log._jspark)
+    log.in_session()
     snapshot.domainMetadata()

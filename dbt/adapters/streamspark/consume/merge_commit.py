@@ -61,11 +61,9 @@ class MergeCommit:
 
     def __init__(self, log: TableLog, consumption: Consumption):
         assert consumption.merge is not None
-        # Delta asks for the JVM thread's active session, which is not that of a `newSession()`.
-        log._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(log._jspark)
         self.merge = consumption.merge
         self._log, self._consumption = log, consumption
-        self._transaction = log.java.startTransaction(log._none, log._jvm.scala.Option.apply(log.snapshot()))
+        self._transaction = log.transaction()
         self._transaction.readWholeTable()
 
     def is_taken(self) -> bool:

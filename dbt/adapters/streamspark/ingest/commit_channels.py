@@ -27,11 +27,7 @@ def commit_channels(
     Raises Delta's own ConcurrentTransactionException where another commit since that snapshot has one of the channels,
     MetadataChangedException where it has another schema or other properties, and what writing raises.
     """
-    jvm = log._jvm
-    # Delta asks for the JVM thread's active session, which is not that of a `newSession()`.
-    jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(log._jspark)
-    transaction = log.java.startTransaction(log._none, jvm.scala.Option.apply(log.snapshot()))
-    actions = jvm.java.util.ArrayList()
+    transaction, actions = log.transaction(), log._jvm.java.util.ArrayList()
     if frame is not None:
         step("before_flush")
         actions.addAll(as_java(log, transaction.writeFiles(frame.coalesce(1)._jdf)))
