@@ -75,12 +75,14 @@ def load_source(spark: SparkSession) -> None:
 
 
 def refresh_source(number: int, share: float) -> Iterator[str]:
-    """`share` of the customers comes, is updated and goes. Deletes are last: with changes after it a delete may name a
-    later commit than its own (decision 0008), and the two histories would not be the same."""
-    every = max(1, round(1 / share))
-    chosen = [f"c_custkey % {every} = {(number + third * every // 3) % every}" for third in range(3)]
-    new = f"c_custkey + {NEW_KEYS * number} as c_custkey, * except (c_custkey)"
-    rows = f"select {new} from tpch.{SOURCE} where {chosen[0]} and c_custkey < {NEW_KEYS}"
-    yield f"insert into tpch.{SOURCE} by name {rows}"
-    yield f"update tpch.{SOURCE} set c_acctbal = c_acctbal + 500 where {chosen[2]}"
-    yield f"delete from tpch.{SOURCE} where {chosen[1]}"
+    """`share` of the customers, at most half, gets new keys, so that as many come as go, and as many others are
+    updated. Deletes are last: with changes after it a delete may name a later commit than its own (decision 0008), and
+    the two histories would not be the same."""
+    every = max(2, round(1 / share))
+    shift = every * NEW_KEYS  # leaves a key among those of the same remainder
+    moved = f"c_custkey % {every} = {number % every}"
+    new = f"c_custkey + {shift} as c_custkey, * except (c_custkey)"
+    yield f"insert into tpch.{SOURCE} by name select {new} from tpch.{SOURCE} where {moved}"
+    updated = (number + 2 * every // 3) % every
+    yield f"update tpch.{SOURCE} set c_acctbal = c_acctbal + 500 where c_custkey % {every} = {updated}"
+    yield f"delete from tpch.{SOURCE} where {moved} and c_custkey <= {(1 + (number - 1) // every) * shift}"

@@ -126,11 +126,16 @@ class Bench:
         hashes = f"sum(cast(xxhash64({listed}) as decimal(38)))"
         return tuple(self.spark.sql(f"select count(*), {hashes} from {table}").first())
 
+    def _change(self, kind: str, number: int, share: float) -> None:
+        """Stops where a DELETE or UPDATE finds no rows: what follows would be measured without changes."""
+        for statement in [*KINDS[kind](number, share, self.scale), *history.refresh_source(number, share)]:
+            if [0] in map(list, self.spark.sql(statement).collect()):
+                raise SystemExit(f"no row changed: {statement}")
+
     def measure(self, kind: str, share: float, warm: int, repeat: int) -> Iterator[Measured]:
         runs = []
         for number in range(1, warm + repeat + 1):
-            for statement in [*KINDS[kind](number, share, self.scale), *history.refresh_source(number, share)]:
-                self.spark.sql(statement).collect()
+            self._change(kind, number, share)
             runs.append(self.refresh())
         for query in self.queries:
             seconds = {way: median(run[name, way] for run in runs[warm:]) for name, way in runs[0] if name == query}

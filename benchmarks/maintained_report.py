@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ def write_report(folder: Path, done: Iterable[Case]) -> None:
     cases = _latest(done)
     document = folder / "maintained.md"
     text = document.read_text() if document.exists() else "# Maintained models\n"
-    plot = "\n\n![seconds by share](maintained.png)" if _has_lines(cases) else ""
+    plot = "\n\n![seconds by share](maintained.png)" if _lines(cases) else ""
     document.write_text(_with_numbers(text, _markdown(cases) + plot))
     if plot:
         _plot(folder / "maintained.png", cases)
@@ -48,8 +49,9 @@ def _panel(case: Case) -> tuple[str, str, float]:
     return case["query"], case["kind"], case["scale"]
 
 
-def _has_lines(cases: Sequence[Case]) -> bool:
-    return len({_panel(case) for case in cases}) < len(cases)
+def _lines(cases: Sequence[Case]) -> list[tuple[str, str, float]]:
+    """What was measured at several shares: a line, not a point."""
+    return [panel for panel, points in Counter(map(_panel, cases)).items() if points > 1]
 
 
 def _with_numbers(text: str, numbers: str) -> str:
@@ -86,7 +88,7 @@ def _plot(path: Path, cases: Sequence[Case]) -> None:
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    panels = list(dict.fromkeys(_panel(case) for case in cases))
+    panels = _lines(cases)
     rows = -(-len(panels) // 3)
     figure, axes = pyplot.subplots(rows, 3, figsize=(13, 3.6 * rows), squeeze=False)
     for axis in axes.flat[len(panels) :]:

@@ -64,12 +64,14 @@ def refresh(number: int, share: float) -> Iterator[str]:
 
 def clustered(number: int, share: float, scale: float) -> Iterator[str]:
     """The same where an application would change them: `share` of the orders comes under new keys, as many of the oldest
-    go, as many of the most recent are updated, all with their lines."""
+    go, as many of the most recent are updated, all with their lines. The keys move on by as many each time, so that
+    every refresh finds as many orders as the one before."""
     top = round(scale * 6_000_000)  # TPC-H's keys, with gaps
-    span, shifted = max(32, round(share * top)), NEW_KEYS * number
-    recent = f"between {top - span + 1} and {top}"
+    span = max(32, round(share * top))
+    newest = top + (number - 1) * span
+    recent = f"between {newest - span + 1} and {newest}"
     for table, key in (("orders", "o_orderkey"), ("lineitem", "l_orderkey")):
-        new = f"{key} + {shifted} as {key}, * except ({key})"
+        new = f"{key} + {span} as {key}, * except ({key})"
         yield f"insert into {table} by name select {new} from {table} where {key} {recent}"
         yield f"delete from {table} where {key} <= {number * span}"
     yield (
