@@ -1,9 +1,9 @@
 """The table and the plot of `benchmarks.maintained`, of one run or from the files that `--out` wrote:
 
-    python -m benchmarks.maintained_report numbers.json [more.json] [--report docs/benchmarks]
+    python -m benchmarks.maintained_report [numbers.json ...] [--report docs/benchmarks]
 
-`maintained.md` keeps its own words: the table is put between its two marks, or at its end where it has none. Of two
-measurements of the same the later one is taken.
+`maintained.md` keeps its own words: the table is put between its two marks, or at its end where it has none. Numbers are
+added to those of `maintained.json`; of two measurements of the same the later one is taken.
 """
 
 from __future__ import annotations
@@ -29,9 +29,12 @@ Case = dict[str, Any]
 
 
 def write_report(folder: Path, done: Iterable[Case]) -> None:
-    """`maintained.md` in `folder`, and `maintained.png` where something was measured at several shares."""
+    """`maintained.json` and `maintained.md` in `folder`, and `maintained.png` where something was measured at several
+    shares."""
     folder.mkdir(parents=True, exist_ok=True)
-    cases = _latest(done)
+    numbers = folder / "maintained.json"
+    cases = _latest([*(json.loads(numbers.read_text()) if numbers.exists() else []), *done])
+    numbers.write_text(json.dumps(cases, indent=1) + "\n")
     document = folder / "maintained.md"
     text = document.read_text() if document.exists() else "# Maintained models\n"
     plot = "\n\n![seconds by share](maintained.png)" if _lines(cases) else ""
@@ -42,7 +45,7 @@ def write_report(folder: Path, done: Iterable[Case]) -> None:
 
 def _latest(done: Iterable[Case]) -> list[Case]:
     by_name = {(*_panel(case), case["share"]): case for case in done}
-    return list(by_name.values())
+    return sorted(by_name.values(), key=lambda case: (case["scale"], case["kind"], case["share"]))
 
 
 def _panel(case: Case) -> tuple[str, str, float]:
@@ -114,7 +117,7 @@ def _draw(axis: Any, panel: tuple[str, str, float], cases: Sequence[Case]) -> No
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("numbers", type=Path, nargs="+", help="JSON files written by benchmarks.maintained")
+    parser.add_argument("numbers", type=Path, nargs="*", help="JSON files written by benchmarks.maintained")
     parser.add_argument("--report", type=Path, default=Path("docs/benchmarks"), help="a folder")
     options = parser.parse_args()
     write_report(options.report, [case for file in options.numbers for case in json.loads(file.read_text())])

@@ -35,7 +35,8 @@ def file_frame(log: TableLog, snapshot: Any, files: Sequence[Action]) -> DataFra
     `_metadata.row_id`, `_metadata.row_commit_version` and `_metadata.base_row_id` can be selected.
     """
     adds = add_files(log, [_as_add(action) for action in files])
-    frame = log.in_session().createDataFrame(snapshot, adds, False, log._none)
+    log.activate_session()
+    frame = log.java.createDataFrame(snapshot, adds, False, log._none)
     return DataFrame(frame, log.spark)
 
 

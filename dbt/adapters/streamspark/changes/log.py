@@ -137,15 +137,14 @@ class TableLog:
         except Py4JJavaError as error:
             raise self.gone(version) from error
 
-    def in_session(self) -> Any:
-        """Delta's own DeltaLog object (py4j), for what it does in the JVM thread's active session: that is now this
-        log's, which for a `newSession()` it is not by itself."""
+    def activate_session(self) -> None:
+        """From now on the JVM thread's active session, which Delta asks for, is this log's; a `newSession()` is not."""
         self._jvm.org.apache.spark.sql.classic.SparkSession.setActiveSession(self._jspark)
-        return self.java
 
     def transaction(self) -> Any:
         """A transaction (py4j) on the snapshot that was read last."""
-        return self.in_session().startTransaction(self._none, self._jvm.scala.Option.apply(self._snapshot))
+        self.activate_session()
+        return self.java.startTransaction(self._none, self._jvm.scala.Option.apply(self._snapshot))
 
     @cached_property
     def _hadoop_conf(self) -> Any:

@@ -33,5 +33,5 @@ class StateAhead:
 
 
 def _read(log: TableLog, snapshot: Any) -> None:
-    log.in_session()
+    log.activate_session()
     snapshot.domainMetadata()
