@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.consume.changes_applied import changes_applied
 from dbt.adapters.streamspark.consume.columns import columns_of
+from dbt.adapters.streamspark.consume.merge import NOT_SO_SIMPLE, Merge
 from dbt.adapters.streamspark.consume.scd_config import ScdConfig
 
 MAPPED = "tblproperties ('delta.columnMapping.mode' = 'name')"
@@ -39,13 +41,16 @@ def session_of(spark: SparkSession) -> SparkSession:
 
 @dataclass
 class Target:
-    """A table and the temporary view that the changes come in."""
+    """A table and the temporary view that the changes come in. `simply`: what has come is taken for the usual case where
+    it is one (newer_versions.py); `simple` times it was."""
 
     spark: SparkSession
     config: ScdConfig
     table: str = field(default_factory=lambda: f"scd.t{uuid4().hex}")
     view: str = field(default_factory=lambda: f"changes_{uuid4().hex}")
     made: bool = False
+    simply: bool = False
+    simple: int = 0
 
     def apply(self, rows: Sequence[tuple[Any, ...]], schema: str) -> None:
         """One run of the model over these change rows."""
@@ -53,11 +58,23 @@ class Target:
         columns = columns_of(self.spark.table(self.view).schema)
         sql = changes_applied("model.t.m", self.view, columns, self.config)
         if self.made:
-            self.spark.sql(sql.merge(self.table, list(columns_of(self.spark.table(self.table).schema))).sql())
+            merge = sql.merge(self.table, list(columns_of(self.spark.table(self.table).schema)))
+            self.spark.sql(self._simpler(merge).sql())
         else:
             self.spark.sql("create schema if not exists scd")
             self.spark.sql(f"create table {self.table} using delta {MAPPED} as {sql.upserts()}")
             self.made = True
+
+    def _simpler(self, merge: Merge) -> Merge:
+        if not self.simply or not merge.simpler:
+            return merge
+        try:
+            self.spark.sql(f"select * from {merge.simpler}").collect()
+        except PySparkException as error:
+            assert NOT_SO_SIMPLE in str(error)
+            return merge
+        self.simple += 1
+        return replace(merge, source=merge.simpler)
 
     def rows(self, columns: str = "*") -> list[tuple[Any, ...]]:
         found = self.spark.sql(f"select {columns} from {self.table}").collect()

@@ -142,7 +142,7 @@ class TestRefresh:
         world.sql("update {raw}.orders set amount = amount + 1")
         _, log = run_logged("run")
         anew = [commit.operation for commit in world.commits("auto")][-1]
-        assert anew == "CREATE OR REPLACE TABLE AS SELECT"
+        assert anew == "WRITE"
         assert re.search(r"auto: made anew, \d+\.\d% of the bytes of \S+ changed, more than 25%", log), log
         assert "whole: made anew, refresh: full" in log
         assert world.rows("select * except (__row_id) from {dbt}.whole") == [("ann", 2, 14), ("bob", 1, 10)]

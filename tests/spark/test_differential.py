@@ -165,6 +165,63 @@ def test_two_rows_of_one_key_are_an_error_when_a_target_is_made(program: Program
     target.check(history, history.mark())
 
 
+def test_rows_are_made_anew_in_the_table_that_is_there(program: Program) -> None:
+    """Unless the model is another one, and with the same error for two rows of one key."""
+    history, target = program.history, anew_each_run(program, "differential.in_place")
+    made = "CREATE OR REPLACE TABLE AS SELECT"
+    for query, operation in ((QUERY, made), (QUERY, "WRITE"), (f"{QUERY} where id > 5", made)):
+        target.query = query
+        target.run()
+        target.check(history, history.mark())
+        assert operations(target)[-1] == operation
+        history.run("insert into t0 select max(id) + 1, 1, 0, 'b' from t0")
+    target.query, target.config = ADDITIVE, DifferentialConfig(("k",), "full")
+    for operation in (made, "WRITE"):
+        target.run()
+        target.check(history, history.mark())
+        assert operations(target)[-1] == operation
+        history.run("insert into t0 values (7, 7, 7, 'c')")
+
+
+def test_two_rows_of_one_key_are_an_error_where_rows_are_made_anew(program: Program) -> None:
+    history, target = program.history, anew_each_run(program, "differential.redoubled")
+    target.run()
+    history.run("insert into t0 values (7, 0, 0, 'b')")
+    with pytest.raises((PySparkException, Py4JError), match=r"2 new rows for one unique_key \(id\): \{\"id\":7\}"):
+        target.run()
+    assert len(operations(target)) == 1
+    history.run("delete from t0 where s = 'b'", "insert into t0 values (700, 0, 0, 'b')")
+    target.run()
+    target.check(history, history.mark())
+
+
+def test_a_writer_that_comes_while_rows_are_made_anew_has_the_table_made_again(program: Program) -> None:
+    history, target = program.history, anew_each_run(program, "differential.disturbed")
+    target.run()
+    history.run("insert into t0 values (700, 0, 0, 'b')")
+    other, insert = history.session.newSession(), f"insert into {target.name} values (800, 'by somebody else')"
+    stop = on_step(lambda name: other.sql(insert).collect() if name == "rows_written" else None)
+    try:
+        outcome = target.run()
+    finally:
+        stop()
+    assert outcome is not None and outcome.tries == 2
+    assert operations(target)[1:] == ["WRITE", "CREATE OR REPLACE TABLE AS SELECT"]
+    target.check(history, history.mark())
+
+
+def anew_each_run(program: Program, name: str) -> Target:
+    """A target that has not run, of a hundred rows."""
+    program.history.run("delete from t0", "insert into t0 select id, 0, 0, 'a' from range(100)")
+    return Target(program.history.session, name, QUERY, DifferentialConfig(("id",), "full"))
+
+
+def operations(target: Target) -> list[str]:
+    """Those of its commits, the first first."""
+    log = TableLog(target.spark, target.name)
+    return [log.commit(version).operation for version in range(log.version + 1)]
+
+
 @pytest.fixture
 def no_second_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ran once is known for good: no run is chosen by how long others took on this machine."""
@@ -185,9 +242,10 @@ def test_what_ran_only_once_runs_again(program: Program, monkeypatch: pytest.Mon
 
 
 def test_a_few_rows_deleted_in_each_file_are_no_reason_to_make_a_target_anew(
-    program: Program, no_second_look: None
+    program: Program, monkeypatch: pytest.MonkeyPatch, no_second_look: None
 ) -> None:
     history = program.history
+    monkeypatch.setattr(refresh, "SPARED_SHARE", 1e9)
     target = Target(history.session, "differential.marked", QUERY, DifferentialConfig(("id",)))
     history.run("delete from t0", "insert into t0 select id, 0, 0, 'a' from range(5000)")
     target.run()
@@ -289,8 +347,7 @@ def test_new_rows_are_inserted_and_others_merged(program: Program) -> None:
         history.run(statement)
         target.run()
         target.check(history, history.mark())
-        log = TableLog(history.session, target.name)
-        assert log.commit(log.version).operation == operation, statement
+        assert operations(target)[-1] == operation, statement
     assert resolve_cursor(TableLog(history.session, target.name), target.consumer).n == len(rounds)
 
 

@@ -10,11 +10,13 @@ import os
 import random
 from collections import defaultdict
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import pytest
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.consume.scd_config import ScdConfig
@@ -284,20 +286,63 @@ class Past:
         return by_text((key, *version) for key, versions in self.versions.items() for version in versions)
 
 
-@pytest.mark.parametrize("own_order", [True, False])
-def test_history_of_a_table(session: SparkSession, own_order: bool) -> None:
-    """Keys that change, swap and come back. Ordered by its commits, or by a column, which says not when a row is gone."""
+@pytest.mark.parametrize(("own_order", "simply"), [(True, False), (True, True), (False, False)])
+def test_history_of_a_table(session: SparkSession, own_order: bool, simply: bool) -> None:
+    """Keys that change, swap and come back. Ordered by its commits, or by a column, which says not when a row is gone.
+    Several commits come together, or one, in which no key has more than one change."""
     order = {} if own_order else {"sequence_by": "changed"}
-    target = Target(session, ScdConfig(("id",), scd_type=2, except_columns=("changed",), **order))
+    target = Target(session, ScdConfig(("id",), scd_type=2, except_columns=("changed",), **order), simply=simply)
     source, past = Source(random.Random(3)), Past()
-    for _ in range(4):
+    for commits in (3, 3, 3, 3) if not simply else (3, 1, 1, 3, 1, 1):
         before = dict(source.rows)
-        for _ in range(3):
+        for _ in range(commits):
             source.commit()
         rows = images(before, source)
         past.is_told(rows, own_order)
         target.apply(rows, IMAGES)
         assert target.rows("id, v, valid_from, valid_to") == past.rows()
+    assert (target.simple >= 3) == (own_order and simply)
+
+
+NEWER = {
+    "several of a key": [(1, 5, None, "insert", 9, moment(9), "a"), (1, 6, None, "insert", 9, moment(9), "b")],
+    "of two commits": [(1, 1, None, "delete", 8, moment(8), "1"), (1, 6, None, "insert", 9, moment(9), "b")],
+    "before a version begins": [(1, 6, None, "update_postimage", 2, moment(2), "1")],
+    "before a version ends": [(3, 6, None, "insert", 5, moment(5), "c")],
+    "when a version ends": [(3, 6, None, "insert", 6, moment(6), "c")],
+}
+
+TIED = ("several of a key",)
+
+
+@pytest.mark.parametrize("case", NEWER)
+def test_what_is_not_the_usual_case_is_seen(session: SparkSession, case: str) -> None:
+    """Though nothing might come of the key: it is told before."""
+    target = Target(session, ScdConfig(("id",), scd_type=2, except_columns=("changed",)), simply=True)
+    for version, row in ((3, (1, 1)), (4, (3, 1))):
+        target.apply([(*row, None, "insert", version, moment(version), str(row[0]))], IMAGES)
+    target.apply([(3, 1, None, "delete", 6, moment(6), "3")], IMAGES)
+    assert target.simple == 2
+    with pytest.raises(PySparkException, match="at one place") if case in TIED else nullcontext():
+        target.apply(NEWER[case], IMAGES)
+    assert target.simple == 2
+
+
+def test_untracked_columns_change_the_version_that_is_open(session: SparkSession) -> None:
+    config = ScdConfig(("id",), scd_type=2, track_history_columns=("v",))
+    simply, slowly = (Target(session, config, simply=simply) for simply in (True, False))
+    rounds = [
+        [(1, 1, moment(0), "insert", 1, moment(1), "1"), (2, None, None, "insert", 1, moment(1), "2")],
+        [(1, 1, moment(5), "update_postimage", 2, moment(2), "1"), (2, 1, None, "update_postimage", 2, moment(2), "2")],
+        [(1, None, None, "update_postimage", 3, moment(3), "1"), (9, 1, None, "delete", 3, moment(3), "9")],
+        [(1, None, None, "delete", 4, moment(4), "1"), (2, 1, None, "delete", 4, moment(4), "2")],
+        [(1, None, None, "insert", 5, moment(5), "3"), (2, 1, None, "delete", 5, moment(5), "2")],
+    ]
+    for rows in rounds:
+        for target in (simply, slowly):
+            target.apply(rows, IMAGES)
+        assert simply.rows() == slowly.rows()
+    assert simply.simple == len(rounds) - 1
 
 
 @pytest.mark.parametrize("config", [{"except_columns": ("changed",)}, {"sequence_by": "changed"}], ids=str)

@@ -1,7 +1,7 @@
 """Named points of a consumption (resolve_cursor, pin, plan, staged, set_confs, before_dml, merge_found where a merge is
-by position, after_dml, verify, done), of any other statement of dbt, hooks and ALTERs after the commit among them
-(statement), and of a flush (before_flush, before_commit, after_commit, after_flush), where a test can end the process
-or raise.
+by position, rows_written where rows are replaced in place, after_dml, verify, done), of any other statement of dbt,
+hooks and ALTERs after the commit among them (statement), and of a flush (before_flush, before_commit, after_commit,
+after_flush), where a test can end the process or raise.
 
 Arm with the environment variable STREAMSPARK_FAULT, `<step>:<kill|raise>[:<n>]` (at the nth time that the
 step is reached, 1 by default), or with `on_step(callback)` inside the process. Unarmed, a step does nothing.

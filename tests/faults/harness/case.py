@@ -23,7 +23,7 @@ from tests.faults.harness.client import MEANWHILE, Orders
 from tests.faults.harness.crash import STEPS, Crash
 from tests.faults.harness.oracle import check
 from tests.faults.harness.protocol_faults import applied
-from tests.faults.harness.shared_jvm import address_of, session_of, when_idle
+from tests.faults.harness.shared_jvm import address_of, forget_the_dead, session_of, when_idle
 from tests.faults.harness.source import Source
 from tests.faults.harness.strategies import INSERTS_ONLY, STRATEGIES, Place, consume, stream_on
 from tests.faults.harness.target_log import consumptions
@@ -65,6 +65,7 @@ class Case:
             return self.tally
         finally:
             when_idle(self.base)
+            forget_the_dead(self.base)
             shutil.rmtree(self.path.parent, ignore_errors=True)
             self.spark.sql(f"drop schema {self.schema} cascade")
 

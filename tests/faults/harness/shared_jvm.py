@@ -7,6 +7,7 @@ import os
 import time
 from dataclasses import dataclass
 
+from py4j.finalizer import ThreadSafeFinalizer
 from pyspark import SparkConf, SparkContext
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
@@ -72,3 +73,15 @@ def when_idle(spark: SparkSession, seconds: float = 60) -> None:
             return
         time.sleep(0.02)
     raise TimeoutError(f"the JVM still runs statements after {seconds} s")
+
+
+def forget_the_dead(spark: SparkSession) -> None:
+    """The JVM holds what it gave a process until that lets go of it; one that was killed never does, and what thirty
+    cases leave fills the heap. What is on its way to this process now is told by the second look."""
+    given = spark._sc._gateway.java_gateway_server.getGateway().getBindings()  # type: ignore[union-attr]
+    before = list(spark._jvm.java.util.ArrayList(given.keySet()))  # type: ignore[union-attr]
+    time.sleep(0.1)
+    ours = {key.rpartition("o")[2] for key in ThreadSafeFinalizer.finalizers}
+    for name in before:
+        if name.startswith("o") and name[1:] not in ours:
+            given.remove(name)

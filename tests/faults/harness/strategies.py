@@ -158,7 +158,14 @@ def changes(run: Run) -> list[str]:
 
 def differential(run: Run) -> list[str]:
     query = f"select k, count(*) as n, sum(v) as total from {run.place.source} group by k"
-    config = DifferentialConfig(("k",), "incremental")
+    return _maintained(run, query, DifferentialConfig(("k",), "incremental"))
+
+
+def differential_anew(run: Run) -> list[str]:
+    return _maintained(run, f"select id, k, v from {run.place.source}", DifferentialConfig(("id",), "full"))
+
+
+def _maintained(run: Run, query: str, config: DifferentialConfig) -> list[str]:
     plan = DifferentialModel(run.spark, run.planner, run.consumer, query, config).plan()
     if plan.anew:
         return run.created(plan.sql, VECTORS)
@@ -174,11 +181,12 @@ STRATEGIES: dict[str, Callable[[Run], list[str]]] = {
     "insert_overwrite": insert_overwrite,
     "replace_where": replace_where,
     "differential": differential,
+    "differential anew": differential_anew,
     "changes": changes,
     "table": table,
 }
 INSERTS_ONLY = ("append", "insert_overwrite", "replace_where")
-OWN_QUERY = ("changes", "differential")
+OWN_QUERY = ("changes", "differential", "differential anew")
 
 
 def consume(spark: SparkSession, place: Place) -> Outcome | None:

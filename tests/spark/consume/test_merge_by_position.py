@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -30,7 +29,7 @@ from dbt.adapters.streamspark.consume.merge import Merge, When
 from dbt.adapters.streamspark.consume.merge_by_position import merge_by_position
 from dbt.adapters.streamspark.consume.user_metadata import read
 from tests.consuming import path_table
-from tests.copies import copied
+from tests.copies import copied, made_once
 
 CONSUMER = "streamspark/model.t.merged"
 VECTORS = "'delta.enableDeletionVectors' = 'true'"
@@ -111,17 +110,16 @@ class Case:
 def made(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """The table of a kind, which is made once."""
 
-    @cache
-    def make(kind: str) -> Path:
-        path = tmp_path_factory.mktemp("merged") / "table"
-        data, table = f"{ROWS}, concat('a b/%', id % 2) as q", f"delta.`{path}`"
-        spark.sql(f"create table {table} using delta {KINDS.get(kind, kind)} as {data} from range(0, 5)")
-        spark.sql(f"insert into {table} {data} from range(5, 20)")
-        spark.sql(f"insert into {table} values (null, 'none', 0, null, 'a b/%0')")
-        spark.sql(f"delete from {table} where id in (3, 8)")
-        return path
+    def statements(kind: str, table: str) -> list[str]:
+        data = f"{ROWS}, concat('a b/%', id % 2) as q"
+        return [
+            f"create table {table} using delta {KINDS.get(kind, kind)} as {data} from range(0, 5)",
+            f"insert into {table} {data} from range(5, 20)",
+            f"insert into {table} values (null, 'none', 0, null, 'a b/%0')",
+            f"delete from {table} where id in (3, 8)",
+        ]
 
-    return make
+    return made_once(spark, tmp_path_factory, statements)
 
 
 @pytest.fixture

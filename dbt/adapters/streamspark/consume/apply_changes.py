@@ -13,6 +13,7 @@ from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.consume.columns import Column, struct
 from dbt.adapters.streamspark.consume.merge import Merge, When
 from dbt.adapters.streamspark.consume.selection import Selection
+from dbt.adapters.streamspark.consume.unique_rows import key_list, twice
 from dbt.adapters.streamspark.literals import literal
 
 UPSERT = "__streamspark_upsert"
@@ -46,27 +47,16 @@ class ApplyChanges(Selection):
         same = f"{UPSERT} and {IMAGES} = 2 and {OLD} <=> {ROW}"
         return f"(select * from {self.one_row_per_key()} where not ({same}))"
 
-    def inserted(self, are_unique: bool) -> str:
-        """UPSERT, KEY and ROW where every row is new. Unless keys `are_unique`, two rows of one are an error."""
-        source = self.source if are_unique else self._unique()
-        return f"(select true as {UPSERT}, {_struct(self.keys)} as {KEY}, {_struct(self.data)} as {ROW} from {source})"
-
-    def _unique(self) -> str:
-        """Told by a window: in groups the rows would be structs, and all columns of them sorted."""
-        counted = f"(select *, count(*) over (partition by {self._key_list}) as {IMAGES} from {self.source})"
-        return f"(select * from {counted} where if({IMAGES} > 1, raise_error({self._twice(IMAGES)}), true))"
+    def new_rows(self) -> str:
+        """The SELECT of the data where every row is new."""
+        return f"select {', '.join(column.quoted for column in self.data)} from {self.source}"
 
     @property
     def _key_list(self) -> str:
-        return ", ".join(quoted(key.name) for key in self.keys)
+        return key_list(key.name for key in self.keys)
 
     def _twice(self, count: str) -> str:
-        names = ", ".join(key.name for key in self.keys)
-        return (
-            f"concat({literal(f'{self.model}: ')}, {count}, {literal(' new rows for one unique_key (')}, "
-            f"{literal(names)}, {literal('): ')}, to_json({_struct(self.keys)}), "
-            f"{literal('. Which of them is right cannot be known; make the key unique, or the SELECT.')})"
-        )
+        return twice(self.model, [key.name for key in self.keys], count)
 
     def merge(self, target: str, target_columns: Sequence[Column]) -> Merge:
         """The MERGE into `target`: deletes, changed rows and new rows; rows that stay as they are stay unwritten."""

@@ -15,6 +15,7 @@ from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.cursor import rewound
 from dbt.adapters.streamspark.consume.failures import source_failure, was_first
 from dbt.adapters.streamspark.consume.merge_by_position import merge_by_position
+from dbt.adapters.streamspark.consume.replace_rows import replace_rows
 from dbt.adapters.streamspark.consume.target import open_target, refuse_target
 from dbt.adapters.streamspark.consume.user_metadata import read
 from dbt.adapters.streamspark.errors import ConsumptionRefused, Fenced, OffsetUnknown, StaleSource
@@ -102,7 +103,7 @@ def _run(spark: SparkSession, consumption: Consumption, sql: str) -> DataFrame |
     """The one statement that runs under the confs, or what does the same sooner."""
     with consumption_confs(spark, consumption):
         step("before_dml")
-        result = merge_by_position(spark, consumption) or spark.sql(sql)
+        result = merge_by_position(spark, consumption) or replace_rows(spark, consumption) or spark.sql(sql)
         step("after_dml")
     return result
 

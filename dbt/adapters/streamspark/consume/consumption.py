@@ -11,6 +11,7 @@ from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.consume import user_metadata
 from dbt.adapters.streamspark.consume.costs import Begun
 from dbt.adapters.streamspark.consume.merge import Merge
+from dbt.adapters.streamspark.consume.replacement import Replacement
 from dbt.adapters.streamspark.errors import InvalidInterval
 
 
@@ -72,7 +73,8 @@ class Consumption:
     the target's version at which the cursor was resolved (`Cursor.seen`), so that a RESTORE between plan and commit
     is noticed. `action` says what it is, where it is no run of the model (move.py, keep_alive.py).
     `begun`: for models that choose by what their runs cost. `final`: the predicate for rows that no run changes,
-    where there is one. `merge`: the one statement in its parts, where it is a MERGE of what the streams hold.
+    where there is one. `merge`: the one statement in its parts, where it is a MERGE of what the streams hold;
+    `replacement`: what it is to leave in a target that is there, where it makes that anew.
     """
 
     consumer: str
@@ -89,6 +91,7 @@ class Consumption:
     begun: Begun | None = None
     final: str = ""
     merge: Merge | None = None
+    replacement: Replacement | None = None
 
     @property
     def is_empty(self) -> bool:

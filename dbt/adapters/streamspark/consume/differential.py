@@ -21,6 +21,7 @@ from dbt.adapters.streamspark.consume.final_rows import FinalRows, final_rows
 from dbt.adapters.streamspark.consume.keyed_changes import KeyedChanges
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner
 from dbt.adapters.streamspark.consume.refresh import Refresh, refresh
+from dbt.adapters.streamspark.consume.replacement import Replacement
 from dbt.adapters.streamspark.consume.target import may_be_followed
 from dbt.adapters.streamspark.streams.stored_query import normal, reopened, stored, version_in
 
@@ -40,7 +41,8 @@ class DifferentialConfig:
 @dataclass(frozen=True)
 class DifferentialPlan:
     """`sql` is the SELECT of all rows where `anew`, else of the `changes`, or of what is added to the target's groups,
-    where they are `additive`; `within` (SQL, may be empty) is where in the target they are. `appended`: all are new."""
+    where they are `additive`; `within` (SQL, may be empty) is where in the target they are. `appended`: all are new.
+    `unchecked` is `sql` without a look at the keys, where `anew`."""
 
     sql: str
     changes: KeyedChanges
@@ -50,6 +52,12 @@ class DifferentialPlan:
     additive: Additive | None = None
     final: FinalRows | None = None
     appended: bool = False
+    unchecked: str = ""
+
+    @property
+    def replacement(self) -> Replacement:
+        """All rows of a target that stays what it is but for them."""
+        return Replacement(self.unchecked, () if self.additive is not None else self.changes.unique_key)
 
     def write(self, planned: Plan, rows: str, columns: Sequence[Column], target: str, its: Sequence[Column]) -> str:
         """The statement that brings the relation `rows`, which has the rows of `sql` and these columns, into `target`
@@ -91,25 +99,36 @@ class DifferentialModel:
         added = self._additive(model, final)
         if nothing or self.consumer.rebuild or model.is_first():
             return self._noted(model, self._planned(model, added, "first run", nothing), at)
-        chosen = self._refresh(model, added)
+        redefined = self._redefined(model, added)
+        if redefined:
+            return self._noted(model, self._anew(model, added, final, redefined), at)
+        chosen = self._refresh(model)
         if chosen.anew:
-            rebuilt = _but(model, consumer=replace(self.consumer, rebuild=True))
-            planned = self._planned(rebuilt, added, chosen.reason)
-            kept = planned if final is None else planned.all_but(final, self.spark, self.consumer.target)
-            return self._noted(model, kept, at)
+            planned = self._anew(model, added, final, chosen.reason)
+            return self._noted(model, planned, at, in_place=final is None)
         planned = self._planned(model, added if self._has(added) else None, chosen.reason)
         return self._noted(model, replace(planned, final=final), at, chosen.changed)
 
     def _noted(
-        self, model: ChangesModel, planned: DifferentialPlan, at: float, size: int | None = None
+        self, model: ChangesModel, planned: DifferentialPlan, at: float, size: int | None = None, in_place: bool = False
     ) -> DifferentialPlan:
-        """What tells the run's cost when it is committed goes with it. `size`: of changes; None for the whole."""
+        """What tells the run's cost when it is committed goes with it. `size`: of changes; None for the whole.
+        `in_place`: all rows are made anew, but not the table."""
         plan = self.planner.plan(self.consumer.name, self.consumer.invocation)
         if plan is not None and not plan.reads_nothing:
             whole = model.query.bytes_at(plan.reads[OWN].end) if size is None else size
             plan.begun = Begun(at, whole, planned.anew, plan.cursor.costs)
             plan.final = self.config.immutable_where
+            plan.replacement = planned.replacement if in_place else None
         return planned
+
+    def _anew(
+        self, model: ChangesModel, added: Additive | None, final: FinalRows | None, reason: str
+    ) -> DifferentialPlan:
+        """Of a target that is there."""
+        rebuilt = _but(model, consumer=replace(self.consumer, rebuild=True))
+        planned = self._planned(rebuilt, added, reason)
+        return planned if final is None else planned.all_but(final, self.spark, self.consumer.target)
 
     def _model(self) -> ChangesModel:
         config = ChangesConfig(
@@ -143,15 +162,21 @@ class DifferentialModel:
         """Whether the target keeps what its groups need to be added to."""
         return added is not None and set(self.spark.table(self.consumer.target).columns) >= set(added.hidden)
 
-    def _refresh(self, model: ChangesModel, added: Additive | None) -> Refresh:
+    def _redefined(self, model: ChangesModel, added: Additive | None) -> str:
+        """What of the model is another one now, so that the table is made again; empty where nothing is."""
         cursor = self.planner.cursor(self.spark, self.consumer)
         since, text, query = cursor.frontiers[OWN], cursor.queries[OWN], model.query
         if text != stored(query) and normal(self._reopened(text, since)) != normal(query):
-            return Refresh(True, "its query is another one now")
+            return "its query is another one now"
         if cursor.final and cursor.final != self.config.immutable_where:
-            return Refresh(True, "its immutable_where is another one now")
+            return "its immutable_where is another one now"
         if added is None and ROWS in self.spark.table(self.consumer.target).columns:
-            return Refresh(True, "its unique_key is another one now")
+            return "its unique_key is another one now"
+        return ""
+
+    def _refresh(self, model: ChangesModel) -> Refresh:
+        cursor, query = self.planner.cursor(self.spark, self.consumer), model.query
+        since = cursor.frontiers[OWN]
         interval = query.interval(query.frontier(since), query.at(self._end(model, since)))
         followed = may_be_followed(self.planner.target(self.spark, self.consumer))
         return refresh(self.config.refresh, interval, cursor.costs, followed)
@@ -170,10 +195,11 @@ class DifferentialModel:
         changes = KeyedChanges(self.consumer.name, self.config.unique_key)
         if added is not None:
             plan = _but(model, rows=group_changes).plan(nothing)
-            return DifferentialPlan(plan.sql, changes, plan.anew, reason, self._within(), added)
+            return DifferentialPlan(plan.sql, changes, plan.anew, reason, self._within(), added, unchecked=plan.sql)
         plan = _but(model, rows=changes, keys=changes.keys).plan(nothing)
         if plan.anew:
-            return DifferentialPlan(changes.all_rows(plan.sql), changes, True, reason, self._within())
+            sql = changes.no_rows(plan.sql) if nothing else changes.all_rows(plan.sql)
+            return DifferentialPlan(sql, changes, True, reason, unchecked=plan.sql)
         appended = changes.are_new(self.spark, plan.sql)
         return DifferentialPlan(plan.sql, changes, False, reason, self._within(), appended=appended)
 

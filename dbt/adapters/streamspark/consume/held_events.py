@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.consume import memory
-from dbt.adapters.streamspark.consume.columns import struct
+from dbt.adapters.streamspark.consume.held_rows import held_data, held_key, held_rows
 from dbt.adapters.streamspark.consume.scd import MEMORY, Scd
 
 _NEXT = "__streamspark_next"
@@ -17,7 +17,7 @@ def held_events(scd: Scd, target: str, keys: str, cut: str | None) -> str:
     held = f"coalesce({memory.read(f't.{quoted(MEMORY)}', scd)}, {told})"
     begins = f"t.{quoted(scd.config.valid_from)}" if scd.config.history else f"cast(null as {scd.sequence_type})"
     rows = (
-        f"select {_key(scd)} as key, {begins} as begins, {held if scd.remembers else told} as events "
+        f"select {held_key(scd)} as key, {begins} as begins, {held if scd.remembers else told} as events "
         f"from {_touched(scd, target, keys, cut)}"
     )
     return (
@@ -28,10 +28,10 @@ def held_events(scd: Scd, target: str, keys: str, cut: str | None) -> str:
 
 def _touched(scd: Scd, target: str, keys: str, cut: str | None) -> str:
     """The target's rows, aliased t, and for a history where each one's next version begins."""
-    on = " and ".join(f"{key.of('t')} <=> {key.of('c.key')}" for key in scd.stored_keys)
     if cut is not None:
-        return f"{target} as t left join {keys} as c on {on} cross join {cut} as u where c.hit or u.cut is not null"
-    rows = f"{target} as t join {keys} as c on {on}"
+        whole = held_rows(scd, target, keys, "left join")
+        return f"{whole} cross join {cut} as u where c.hit or u.cut is not null"
+    rows = held_rows(scd, target, keys)
     if not scd.config.history:
         return rows
     same, start = ", ".join(key.of("t") for key in scd.stored_keys), f"t.{quoted(scd.config.valid_from)}"
@@ -39,18 +39,10 @@ def _touched(scd: Scd, target: str, keys: str, cut: str | None) -> str:
     return f"(select t.*, lead({start}) over (partition by {same} order by {start}) as {_NEXT} from {rows}) as t"
 
 
-def _key(scd: Scd) -> str:
-    return struct((key, key.of("t")) for key in scd.stored_keys)
-
-
-def _data(scd: Scd) -> str:
-    return struct((column, column.of("t")) for column in scd.data)
-
-
 def _row_tells(scd: Scd) -> str:
     """The one row of a key: its values, and that it is deleted. Without an order it is older than what comes."""
     seq = f"t.{quoted(scd.sequence_column)}" if scd.late else "null"
-    up = _event(scd, seq, 1, data=_data(scd))
+    up = _event(scd, seq, 1, data=held_data(scd))
     if not scd.config.soft_deletes:
         return f"array({up})"
     gone = _event(scd, seq, 2, closes=seq)
@@ -60,7 +52,7 @@ def _row_tells(scd: Scd) -> str:
 def _versions_tell(scd: Scd) -> str:
     """A version began with its values, and was ended by a delete if no version begins where it ends."""
     begins, ends = (f"t.{quoted(name)}" for name in (scd.config.valid_from, scd.config.valid_to))
-    up = _event(scd, begins, 1, data=_data(scd))
+    up = _event(scd, begins, 1, data=held_data(scd))
     if scd.config.soft_deletes:
         return f"array(if(t.{quoted(scd.config.is_deleted)}, {_event(scd, begins, 1, closes=begins)}, {up}))"
     deleted = f"{ends} is not null and not (t.{_NEXT} <=> {ends})"
@@ -70,7 +62,7 @@ def _versions_tell(scd: Scd) -> str:
 def _event(scd: Scd, seq: str, rank: int, closes: str = "null", data: str | None = None) -> str:
     """An event that sets all columns, or, without data, deletes."""
     order = scd.sequence_type
-    values = data or f"if(true, null, {_data(scd)})"
+    values = data or f"if(true, null, {held_data(scd)})"
     return (
         f"named_struct('seq', cast({seq} as {order}), 'rank', {rank}, 'closes', cast({closes} as {order}), "
         f"'up', {'true' if data else 'false'}, 'given', cast(null as array<string>), 'data', {values})"

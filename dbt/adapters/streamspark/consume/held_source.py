@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep, too_many
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.key_range import key_range
-from dbt.adapters.streamspark.consume.merge import Merge
+from dbt.adapters.streamspark.consume.merge import NOT_SO_SIMPLE, Merge
 
 MOST_ROWS = 1_000_000  # it is broadcast, and each match goes through the driver as a number
 
@@ -41,10 +43,22 @@ def held_source(spark: SparkSession, consumption: Consumption, views: Views) -> 
 def _computed(spark: SparkSession, merge: Merge, views: Views) -> HeldSource | None:
     if merge.staged and not _stage(spark, merge.staged):
         return None
-    kept = keep(spark.sql(f"select * from {merge.source}"))
+    kept = _simply(spark, merge) or keep(spark.sql(f"select * from {merge.source}"))
     assert kept.count is not None
     held = replace(merge, source=views.add(kept.frame, what="source"))
     return HeldSource(replace(held, within=_within(spark, kept, held)), kept.count)
+
+
+def _simply(spark: SparkSession, merge: Merge) -> Kept | None:
+    """None where the case is not the usual one."""
+    if not merge.simpler:
+        return None
+    try:
+        return keep(spark.sql(f"select * from {merge.simpler}"))
+    except (PySparkException, Py4JJavaError) as error:
+        if NOT_SO_SIMPLE not in str(error):
+            raise
+        return None
 
 
 def _stage(spark: SparkSession, view: str) -> bool:

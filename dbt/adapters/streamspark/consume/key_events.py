@@ -61,7 +61,7 @@ class Images:
             f"case when not up then if(is_new, seq, gone_at) end as closes, up, if(up, given, null) as given, "
             f"if(up, data, null) as data, replaces "
             f"from (select *, {self._superseded()} as superseded, {_BEFORE} as before, "
-            f"max(not is_new) over (partition by key) as replaces from {self._images()}) "
+            f"max(not is_new) over (partition by key) as replaces from {self.rows()}) "
             f"where is_new or (not superseded and (before is null or before.row_id <=> row_id)))"
         )
 
@@ -74,7 +74,7 @@ class Images:
 
     def keys(self) -> str:
         """A relation of the keys, each once."""
-        return f"(select distinct key, true as hit from {self._images()})"
+        return f"(select distinct key, true as hit from {self.rows()})"
 
     def cut(self) -> str | None:
         """A relation of one row: `cut`, the place of the last truncate."""
@@ -82,7 +82,7 @@ class Images:
             return None
         return f"(select max({self._seq()}) as cut from {self.scd.source} where {self._truncates()})"
 
-    def _images(self) -> str:
+    def rows(self) -> str:
         """The change rows in our words. `commit` orders the images of a key if it is also known which row each is
         of, or if the model says that commits do."""
         scd = self.scd

@@ -15,6 +15,7 @@ from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.consume.apply_changes import KEY, OLD, ROW, UPSERT, ApplyChanges
 from dbt.adapters.streamspark.consume.columns import Column, columns_of
 from dbt.adapters.streamspark.consume.merge import Merge
+from dbt.adapters.streamspark.consume.unique_rows import unique_rows
 from dbt.adapters.streamspark.literals import literal
 
 ROW_ID = "__row_id"
@@ -35,25 +36,27 @@ class KeyedChanges:
         return self.unique_key or (ROW_ID,)
 
     def __call__(self, interval: QueryInterval) -> DataFrame:
-        """The columns of ApplyChanges.one_row_per_key, and the keys. Without a start of the interval a row
-        for each that there is at the end, with those of `inserted`. Raises what read_changes raises."""
+        """The columns of ApplyChanges.one_row_per_key, and the keys. Without a start of the interval the rows that
+        there are at the end. Raises what read_changes raises."""
         spark = interval.query.spark
         with Views(spark) as views:
             rows = views.add(self._with_ids(read_changes(interval)))
             changes = ApplyChanges(self.model, rows, columns_of(spark.table(rows).schema), self.keys)
-            return spark.sql(f"select *, {KEY}.* from {self._per_key(changes, interval.start is None)}")
+            if interval.start is None:
+                return spark.sql(changes.new_rows())
+            return spark.sql(f"select *, {KEY}.* from {changes.changed_keys()}")
 
     def _with_ids(self, changes: DataFrame) -> DataFrame:
         return changes if self.unique_key else changes.withColumn(ROW_ID, changes["_row_id"])
 
-    def _per_key(self, changes: ApplyChanges, all_new: bool) -> str:
-        if all_new:  # ids are unique; that keys are has to be seen
-            return changes.inserted(are_unique=not self.unique_key)
-        return changes.changed_keys()
-
     def all_rows(self, sql: str) -> str:
-        """The SELECT of a new target's rows from the rows of an interval without a start."""
-        return f"select {ROW}.* from ({sql}) where {UPSERT}"
+        """The SELECT of a new target's rows from those of an interval without a start: ids are unique; that keys are
+        has to be seen."""
+        return unique_rows(self.model, sql, self.unique_key) if self.unique_key else sql
+
+    def no_rows(self, sql: str) -> str:
+        """The same from the rows of an interval in which nothing happened."""
+        return f"select {ROW}.* from ({sql})"
 
     def merge(
         self,

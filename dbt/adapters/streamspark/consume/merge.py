@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from dbt.adapters.streamspark.changes.projection import quoted
 
+NOT_SO_SIMPLE = "streamspark: the rows are not those of the usual case"
+
 
 @dataclass(frozen=True)
 class When:
@@ -22,7 +24,8 @@ class Merge:
     """The rows of the relation `source`, called `s`, into the table `target`, called `t`. `keys` are columns of `t`,
     each with the SQL over `s` that is equal to it (NULL being equal to NULL). Of `matched` the first clause that holds
     counts; `added` is for rows of `s` that match none. `within` is SQL that every row of `t` passes which matches.
-    `staged`: a temporary view that the source reads more than once."""
+    `staged`: a temporary view that the source reads more than once. `simpler`: another relation of the rows that it has
+    in the usual case; in others it fails with NOT_SO_SIMPLE."""
 
     target: str
     source: str
@@ -31,6 +34,7 @@ class Merge:
     added: When
     within: str = ""
     staged: str = ""
+    simpler: str = ""
 
     def sql(self) -> str:
         """The statement."""

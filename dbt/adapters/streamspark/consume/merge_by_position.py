@@ -27,12 +27,9 @@ from dbt.adapters.streamspark.consume.held_source import HeldSource, held_source
 from dbt.adapters.streamspark.consume.hidden_rows import hidden_rows
 from dbt.adapters.streamspark.consume.merge_commit import MergeCommit, row_ids
 from dbt.adapters.streamspark.consume.merge_queries import PATH, PLACE, ROW_ID, VERSION, MergeQueries
+from dbt.adapters.streamspark.consume.plain_columns import is_on, plain_columns
 from dbt.adapters.streamspark.steps import step
 
-# What Delta's MERGE minds and this does not: change files, values that a column makes itself, its declared length, ids
-# that Iceberg's readers look for.
-OTHER_COLUMNS = ("delta.generationExpression", "delta.identity.", "CURRENT_DEFAULT", "__CHAR_VARCHAR_TYPE_STRING")
-OTHER_TABLES = (FEED, "delta.enableIcebergCompatV3")
 VECTORS = "delta.enableDeletionVectors"
 MERGE_VECTORS = "spark.databricks.delta.merge.deletionVectors.persistent"
 
@@ -60,14 +57,9 @@ def merge_by_position(spark: SparkSession, consumption: Consumption) -> dict[str
 
 
 def _is_plain(spark: SparkSession, log: TableLog) -> bool:
-    properties = log.properties
-    fields = str(log.snapshot().metadata().schemaString())
-    return (
-        properties.get(VECTORS, "").lower() == "true"
-        and spark.conf.get(MERGE_VECTORS, "true") == "true"
-        and not any(properties.get(name, "").lower() == "true" for name in OTHER_TABLES)
-        and not any(f'"{mark}' in fields for mark in OTHER_COLUMNS)
-    )
+    """Whether Delta's MERGE would hide rows as this does, and write nothing else: it writes change files for a feed."""
+    hides = is_on(log, VECTORS) and spark.conf.get(MERGE_VECTORS, "true") == "true"
+    return hides and not is_on(log, FEED) and plain_columns(log)
 
 
 def _target(log: TableLog, files: Sequence[Action] | None) -> DataFrame:

@@ -10,9 +10,10 @@ from pyspark.sql.functions import col, lit
 
 from dbt.adapters.streamspark.changes.interval import TRACKING
 from dbt.adapters.streamspark.changes.log import TableLog
-from dbt.adapters.streamspark.changes.sequences import as_java, scala_seq
-from dbt.adapters.streamspark.consume.consumption import Consumption
+from dbt.adapters.streamspark.changes.sequences import scala_seq
 from dbt.adapters.streamspark.consume.merge_queries import ROW_ID
+from dbt.adapters.streamspark.consume.plain_columns import is_on
+from dbt.adapters.streamspark.consume.target_commit import TargetCommit, count_written, empty_map, scala_map
 
 ROW_IDS = "delta.rowTracking.materializedRowIdColumnName"
 VERSIONS = "delta.rowTracking.materializedRowCommitVersionColumnName"
@@ -52,48 +53,19 @@ class Merged:
 
 def row_ids(log: TableLog) -> bool:
     """Whether the table's rows keep their ids."""
-    return log.properties.get(TRACKING, "").lower() == "true"
+    return is_on(log, TRACKING)
 
 
-class MergeCommit:
-    """A transaction on the snapshot that `log` holds. It has read the whole table: whatever another writer does to rows
-    that are there, it fails with Delta's own conflict."""
-
-    def __init__(self, log: TableLog, consumption: Consumption):
-        assert consumption.merge is not None
-        self.merge = consumption.merge
-        self._log, self._consumption = log, consumption
-        self._transaction = log.transaction()
-        self._transaction.readWholeTable()
-
-    def is_taken(self) -> bool:
-        """Whether the table has the consumption's number already. It had not when the cursor was resolved; what came
-        since is in the log, of which Delta would compute the whole state. Who takes the number now is a conflict."""
-        consumer, seen = self._consumption.consumer, self._consumption.seen
-        assert seen is not None  # what is merged into is there
-        self._transaction.readTxn().addOne(consumer)
-        since = self._log.commits(seen, self._log.version)
-        return any(commit.txns.get(consumer, 0) >= self._consumption.n for commit in since)
-
-    @property
-    def id(self) -> str:
-        """Commit.identity."""
-        return str(self._transaction.txnId())
+class MergeCommit(TargetCommit):
+    """The same of a merge."""
 
     def run(self, updated: int, deleted: int, rows: DataFrame, hidden: list[Any]) -> Merged:
         """`rows` have the table's columns and ROW_ID: those `updated` and those that are new. `hidden` are the actions
         for what they replace, and for what is deleted."""
-        written = self._written(rows)
-        merged = Merged(updated, deleted, _count(written, rows) - updated)
-        actions = scala_seq(self._log, [self._number(), *written, *hidden])
-        self._transaction.registerSQLMetrics(self._log._jspark, self._metrics(merged))
-        self._transaction.commit(actions, self._operation(), self._tags())
-        self._refresh_cache()
+        written = self.written(self._with_ids(rows).coalesce(1)._jdf)
+        merged = Merged(updated, deleted, count_written(written, rows) - updated)
+        self.commit([*written, *hidden], self._operation(), self._tags(), self._metrics(merged))
         return merged
-
-    def _written(self, rows: DataFrame) -> list[Any]:
-        """The adds of the files; Delta leaves out one without rows."""
-        return list(as_java(self._log, self._transaction.writeFiles(self._with_ids(rows).coalesce(1)._jdf)))
 
     def _with_ids(self, rows: DataFrame) -> DataFrame:
         """Under the names by which Delta knows the ids; a changed row's version is that of this commit."""
@@ -107,15 +79,12 @@ class MergeCommit:
         frame = versions.preserveRowCommitVersionsUnsafe(frame, names[VERSIONS], none, False)
         return DataFrame(frame, rows.sparkSession).drop(ROW_ID)
 
-    def _number(self) -> Any:
-        jvm, now = self._log._jvm, self._log._jvm.java.lang.System.currentTimeMillis()
-        number = jvm.org.apache.spark.sql.delta.actions.SetTransaction
-        return number(self._consumption.consumer, self._consumption.n, jvm.scala.Option.apply(now))
-
     def _operation(self) -> Any:
         """For people who read the history: which clauses there were. No predicate, which would hold keys."""
+        merge = self._consumption.merge
+        assert merge is not None
         operations, none = self._log._jvm.org.apache.spark.sql.delta.DeltaOperations, self._log._none
-        kinds = ["delete" if clause.values is None else "update" for clause in self.merge.matched]
+        kinds = ["delete" if clause.values is None else "update" for clause in merge.matched]
         matched, added = (
             scala_seq(self._log, [operations.MergePredicate(none, kind) for kind in listed])
             for listed in (kinds, ["insert"])
@@ -129,26 +98,9 @@ class MergeCommit:
             metric = getattr(jvm.org.apache.spark.sql.execution.metric, "SQLMetrics$").createMetric(context, name)
             metric.set(value)
             found.put(name, metric)
-        return self._as_map(jvm.scala.jdk.javaapi.CollectionConverters.asScala(found))
+        return scala_map(self._log, jvm.scala.jdk.javaapi.CollectionConverters.asScala(found))
 
     def _tags(self) -> Any:
         """That row ids were kept."""
         tracking = getattr(self._log._jvm.org.apache.spark.sql.delta, "RowTracking$")
-        return tracking.addPreservedRowTrackingTagIfNotSet(self._log.snapshot(), self._as_map(scala_seq(self._log, [])))
-
-    def _as_map(self, pairs: Any) -> Any:
-        return getattr(getattr(self._log._jvm.scala.collection.immutable, "Map$"), "from")(pairs)
-
-    def _refresh_cache(self) -> None:
-        """As Delta's statements do for a table that the session has cached."""
-        catalog, target = self._log.spark.catalog, self._consumption.target
-        if not target.startswith("delta.`") and catalog.isCached(target):
-            catalog.refreshTable(target)
-
-
-def _count(files: list[Any], rows: DataFrame) -> int:
-    """How many rows the files hold, which were written of `rows`: their statistics tell, unless Delta collects none."""
-    counts = [file.numPhysicalRecords() for file in files]
-    if all(count.isDefined() for count in counts):
-        return sum(int(count.get()) for count in counts)
-    return rows.count()
+        return tracking.addPreservedRowTrackingTagIfNotSet(self._log.snapshot(), empty_map(self._log))

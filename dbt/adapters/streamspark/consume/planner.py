@@ -25,6 +25,7 @@ from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
 from dbt.adapters.streamspark.consume.key_range import key_range
 from dbt.adapters.streamspark.consume.merge import Merge
 from dbt.adapters.streamspark.consume.pins import Pins
+from dbt.adapters.streamspark.consume.replacement import Replacement
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.errors import Fenced, MissingSource, OffsetUnknown, StaleSource
 from dbt.adapters.streamspark.literals import in_comment
@@ -77,8 +78,8 @@ class Consumer:
 @dataclass
 class Plan:
     """One consumer's plan in one invocation. `shapes` maps stream id to plan shape, `streams` to the stream.
-    `started_over`: its stream was stale, and what on_stale then asks for, FULL_REFRESH or REBASE; `why` it was. `final`
-    and `merge` as in Consumption. `log`: the target's, where there is one."""
+    `started_over`: its stream was stale, and what on_stale then asks for, FULL_REFRESH or REBASE; `why` it was.
+    `final`, `merge` and `replacement` as in Consumption. `log`: the target's, where there is one."""
 
     consumer: Consumer
     cursor: Cursor
@@ -89,6 +90,7 @@ class Plan:
     begun: Begun | None = None
     final: str = ""
     merge: Merge | None = None
+    replacement: Replacement | None = None
     started_over: str = ""
     why: str = ""
     log: TableLog | None = None
@@ -108,6 +110,7 @@ class Plan:
             begun=self.begun,
             final=self.final,
             merge=self.merge and replace(self.merge, within=self.within),
+            replacement=self.replacement,
         )
 
     @property
@@ -176,11 +179,13 @@ class Planner:
         return self._plans.get((invocation, consumer))
 
     def plan_again(self, spark: SparkSession, old: Plan) -> Plan:
-        """A new plan from the cursor as it is now, for the same streams and pinned ends."""
+        """A new plan from the cursor as it is now, for the same streams and pinned ends. What it is to write is in the
+        statements alone."""
         if old.started_over:
             raise Fenced(f"{old.consumer.target}: another run came first while it started over. Run the model again.")
         log = _target(spark, old.consumer)
-        plan = replace(old, cursor=_cursor(log, old.consumer), reads={}, streams={}, shapes={}, log=log)
+        cursor = _cursor(log, old.consumer)
+        plan = replace(old, cursor=cursor, reads={}, streams={}, shapes={}, log=log, replacement=None)
         for stream in old.streams.values():
             _add(spark, plan, stream, self._pins)
         self._plans[(plan.consumer.invocation, plan.consumer.name)] = plan
@@ -188,9 +193,11 @@ class Planner:
 
     def _plan(self, spark: SparkSession, consumer: Consumer) -> Plan:
         key = (consumer.invocation, consumer.name)
-        if key not in self._plans or self._plans[key].consumer.rebuild != consumer.rebuild:
-            log = _target(spark, consumer) if consumer.is_table else None
-            self._plans[key] = Plan(consumer, _cursor(log, consumer), log=log)
+        known = self._plans.get(key)
+        if known is not None and known.consumer.rebuild == consumer.rebuild:
+            return known
+        log = known.log if known is not None else _target(spark, consumer) if consumer.is_table else None
+        self._plans[key] = Plan(consumer, _cursor(log, consumer), log=log)
         return self._plans[key]
 
 

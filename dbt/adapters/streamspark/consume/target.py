@@ -15,16 +15,12 @@ TRANSACTION_RETENTION = "delta.setTransactionRetentionDuration"
 
 def open_target(spark: SparkSession, name: str) -> TableLog | None:
     """The target's log, or None when there is no such table. Raises MissingSource when it is not Delta."""
-    if name.startswith("delta.`"):
-        return _open_path(spark, name)
-    return TableLog(spark, name) if spark.catalog.tableExists(name) else None
-
-
-def _open_path(spark: SparkSession, name: str) -> TableLog | None:
     try:
         return TableLog(spark, name)
-    except MissingSource:  # nothing committed at this path yet
-        return None
+    except MissingSource:  # of a path: nothing is committed there yet
+        if name.startswith("delta.`") or not spark.catalog.tableExists(name):
+            return None
+        return TableLog(spark, name)  # not Delta, or another run has made it just now
 
 
 def may_be_followed(log: TableLog | None) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbt.adapters.streamspark.consume import memory
 from dbt.adapters.streamspark.consume.columns import Column, struct
@@ -11,6 +11,7 @@ from dbt.adapters.streamspark.consume.key_events import key_events
 from dbt.adapters.streamspark.consume.key_states import KeyStates
 from dbt.adapters.streamspark.consume.merge import Merge
 from dbt.adapters.streamspark.consume.merge_rows import merge_rows
+from dbt.adapters.streamspark.consume.newer_versions import newer_versions
 from dbt.adapters.streamspark.consume.scd import MEMORY, Scd
 
 _ORDER = "over (partition by key order by seq, rank"
@@ -40,7 +41,8 @@ class Versions:
         start = [pair for pair in columns if pair[0].name == scd.config.valid_from]
         keys = [(key, key.of("s.key")) for key in scd.stored_keys] + start
         values = [pair for pair in columns if pair not in start]
-        return merge_rows(target, self._actions(scd, target), keys, values, "s.stale")
+        merge = merge_rows(target, self._actions(scd, target), keys, values, "s.stale")
+        return replace(merge, simpler=newer_versions(scd, target))
 
     def _columns(self, scd: Scd, data: list[Column]) -> Iterator[tuple[Column, str]]:
         """Columns of the target, with their values over an action `s`."""
