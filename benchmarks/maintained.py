@@ -172,12 +172,19 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--shares", default="0.001", help="shares of the orders that change")
     parser.add_argument("--kinds", default="clustered", help="clustered, scattered")
     parser.add_argument("--only", default="", help="only queries whose name holds one of these parts")
-    parser.add_argument("--ways", default=",".join(WAYS), help="of those that are dbt models")
+    parser.add_argument("--ways", type=_ways, default=",".join(WAYS), help=f"some of {', '.join(WAYS)}")
     parser.add_argument("--warm", type=int, default=3, help="refreshes before those that are timed")
     parser.add_argument("--repeat", type=int, default=2, help="timed refreshes")
     parser.add_argument("--out", type=Path, help="a JSON file for what was measured")
     parser.add_argument("--report", type=Path, help="a folder for the table and the plot")
     return parser
+
+
+def _ways(text: str) -> str:
+    unknown = set(text.split(",")) - set(WAYS)
+    if unknown:
+        raise argparse.ArgumentTypeError(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(WAYS)}")
+    return text
 
 
 def _write(done: list[dict[str, Any]], options: argparse.Namespace) -> None:

@@ -25,7 +25,7 @@ from dbt.adapters.streamspark.changes.removed_rows import _held, removed_rows
 from dbt.adapters.streamspark.consume.confs import consumption_confs
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.failures import was_first
-from dbt.adapters.streamspark.consume.merge import Merge, When
+from dbt.adapters.streamspark.consume.merge import NOT_SO_SIMPLE, Merge, When
 from dbt.adapters.streamspark.consume.merge_by_position import merge_by_position
 from dbt.adapters.streamspark.consume.user_metadata import read
 from tests.consuming import path_table
@@ -185,6 +185,50 @@ def test_a_source_of_more_rows_than_the_driver_holds(case: Case, monkeypatch: py
     assert case.both()[1] is None
     merge = case.merge(case.tables[1], staged="merge_source")
     assert case.by_position(merge, held=False) is None
+
+
+SIMPLE, NOT = "(select * from merge_source)", f"(select *, raise_error('{NOT_SO_SIMPLE}') as e from merge_source)"
+WRONG = "(select *, raise_error('asked in vain') as e from merge_source)"
+
+
+@pytest.mark.parametrize("most", [local_rows.MOST_ROWS, 2])
+@pytest.mark.parametrize(("simpler", "source"), [(SIMPLE, WRONG), (NOT, SIMPLE)])
+def test_the_usual_case_is_tried_first(
+    case: Case, monkeypatch: pytest.MonkeyPatch, most: int, simpler: str, source: str
+) -> None:
+    case.make("row ids").spark.sql(SOURCE).createOrReplaceTempView("merge_source")
+    monkeypatch.setattr(local_rows, "MOST_ROWS", most)
+    merge = case.merge(case.tables[1], staged="merge_source", simpler=simpler, source=source)
+    case.n = 1
+    assert case.by_position(merge, held=False) is not None
+    case.spark.sql(case.merge(case.tables[0]).sql())
+    case.check()
+
+
+def test_an_error_of_the_usual_case_is_no_other_case(case: Case) -> None:
+    case.make("plain").spark.sql(SOURCE).createOrReplaceTempView("merge_source")
+    merge = case.merge(case.tables[1], staged="merge_source", simpler=WRONG, source=SIMPLE)
+    with pytest.raises((PySparkException, Py4JError), match="asked in vain"):
+        case.by_position(merge, held=False)
+
+
+@pytest.mark.parametrize("kind", ["row ids", "partitioned"])
+def test_a_source_of_more_rows_than_the_optimizer_looks_at(
+    case: Case, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(local_rows, "FEW", 1)
+    by_delta, by_position = case.make(kind).both()
+    assert by_delta == by_position is not None
+    case.check()
+
+
+def test_many_rows_are_written_into_several_files(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dbt.adapters.streamspark.consume.held_source.ROWS_OF_A_FILE", 2)
+    by_delta, by_position = case.make("row ids").both()
+    assert by_delta == by_position is not None
+    case.check()
+    log = TableLog(case.spark, case.tables[1])
+    assert len([add for add in log.commit(log.version).adds if "deletionVector" not in add]) > 1
 
 
 def test_a_file_of_which_all_rows_go_is_removed(case: Case) -> None:

@@ -251,9 +251,12 @@ def test_by_rules(shop: History, query: str) -> None:
         check_interval(shop, query, 1, 2)
 
 
+@pytest.mark.parametrize("bound", ["MOST_ROWS", "FEW"])
 @pytest.mark.parametrize("operator", ["rollup", "left join", "not in", "over ("])
-def test_over_more_rows_than_the_driver_holds(shop: History, monkeypatch: pytest.MonkeyPatch, operator: str) -> None:
-    monkeypatch.setattr(local_rows, "MOST_ROWS", 2)
+def test_over_more_rows_than_the_driver_or_the_optimizer_holds(
+    shop: History, monkeypatch: pytest.MonkeyPatch, operator: str, bound: str
+) -> None:
+    monkeypatch.setattr(local_rows, bound, 2)
     queries = [query for queries in WITH_RULES.values() for query in queries if operator in query]
     assert queries
     for query in queries:

@@ -14,6 +14,7 @@ from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.key_range import key_range
 from dbt.adapters.streamspark.consume.merge import NOT_SO_SIMPLE, Merge
 
+ROWS_OF_A_FILE = 100_000
 MOST_ROWS = 1_000_000  # it is broadcast, and each match goes through the driver as a number
 
 
@@ -29,6 +30,11 @@ class HeldSource:
         """More than the driver holds."""
         return too_many(self.count)
 
+    @property
+    def files(self) -> int:
+        """Into how many its rows are written, each by a task of its own."""
+        return 1 + self.count // ROWS_OF_A_FILE
+
 
 def held_source(spark: SparkSession, consumption: Consumption, views: Views) -> HeldSource | None:
     """None for a consumption without a merge, and for a source that is too large. What was computed when it was planned
@@ -41,31 +47,34 @@ def held_source(spark: SparkSession, consumption: Consumption, views: Views) -> 
 
 
 def _computed(spark: SparkSession, merge: Merge, views: Views) -> HeldSource | None:
-    if merge.staged and not _stage(spark, merge.staged):
+    staged = _stage(spark, merge.staged) if merge.staged else 0
+    if staged > MOST_ROWS:
         return None
-    kept = _simply(spark, merge) or keep(spark.sql(f"select * from {merge.source}"))
+    many = too_many(staged)  # of so many changed rows there is as much to merge: it is not computed in vain
+    kept = _simply(spark, merge, many) or keep(spark.sql(f"select * from {merge.source}"), many)
     assert kept.count is not None
     held = replace(merge, source=views.add(kept.frame, what="source"))
     return HeldSource(replace(held, within=_within(spark, kept, held)), kept.count)
 
 
-def _simply(spark: SparkSession, merge: Merge) -> Kept | None:
+def _simply(spark: SparkSession, merge: Merge, many: bool) -> Kept | None:
     """None where the case is not the usual one."""
     if not merge.simpler:
         return None
     try:
-        return keep(spark.sql(f"select * from {merge.simpler}"))
+        return keep(spark.sql(f"select * from {merge.simpler}"), many)
     except (PySparkException, Py4JJavaError) as error:
         if NOT_SO_SIMPLE not in str(error):
             raise
         return None
 
 
-def _stage(spark: SparkSession, view: str) -> bool:
-    """The view reads its rows as they were computed; whether a source made from them may be small enough."""
+def _stage(spark: SparkSession, view: str) -> int:
+    """The view reads its rows as they were computed, so many of them."""
     staged = keep(spark.table(view))
     staged.frame.createOrReplaceTempView(view)
-    return staged.count is not None and staged.count <= MOST_ROWS
+    assert staged.count is not None
+    return staged.count
 
 
 def _within(spark: SparkSession, kept: Kept, merge: Merge) -> str:

@@ -96,8 +96,8 @@ class _Merging:
         written = self._spark.sql(self._queries.written(found))
         if not self._has_its_types(written):
             return None
-        rows = keep(written, many=True).frame if self._source.many else written  # which one task writes
         step("merge_found")
+        rows = written.coalesce(self._source.files)
         return self._committed(found, self._views.add(matches.frame.coalesce(1), what="matches"), rows)
 
     def _has_its_types(self, written: DataFrame) -> bool:

@@ -60,9 +60,9 @@ class MergeCommit(TargetCommit):
     """The same of a merge."""
 
     def run(self, updated: int, deleted: int, rows: DataFrame, hidden: list[Any]) -> Merged:
-        """`rows` have the table's columns and ROW_ID: those `updated` and those that are new. `hidden` are the actions
-        for what they replace, and for what is deleted."""
-        written = self.written(self._with_ids(rows).coalesce(1)._jdf)
+        """`rows` have the table's columns and ROW_ID: those `updated` and those that are new, a file of each of their
+        partitions. `hidden` are the actions for what they replace, and for what is deleted."""
+        written = self.written(self._with_ids(rows)._jdf)
         merged = Merged(updated, deleted, count_written(written, rows) - updated)
         self.commit([*written, *hidden], self._operation(), self._tags(), self._metrics(merged))
         return merged

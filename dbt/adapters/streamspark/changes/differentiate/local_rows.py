@@ -1,16 +1,19 @@
-"""A small result kept on the driver, as rows that later queries read without a job."""
+"""A small result kept on the driver, as rows that later queries read."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.streamspark.changes.session_confs import session_confs
 from dbt.adapters.streamspark.java_names import java_names
 
 MOST_ROWS = 100_000
+# With a relation of up to so many rows the optimizer may compute by itself: a query of them needs no job. It does so in
+# one thread, by no generated code, and compares all rows where it compares plans: a second for 60,000 (decision 0012).
+FEW = 5_000
 # LIMIT tries one partition first, and then more and more in a job each.
 _ONE_JOB = {"spark.sql.limit.initialNumPartitions": "1000000"}
 # Planning again after each stage takes longer than it spares where shuffles go to as many tasks as there are cores.
@@ -33,7 +36,7 @@ def too_many(rows: int | None) -> bool:
 
 
 def keep(frame: DataFrame, many: bool = False) -> Kept:
-    """Run `frame` once. Up to MOST_ROWS rows are held by the driver, where Spark's optimizer sees them; more are
+    """Run `frame` once. Up to MOST_ROWS rows are held by the driver, where Spark's optimizer sees up to FEW; more are
     kept by the executors, until the DataFrame is not used any more. They are computed twice, unless `many` says that
     there may be so many."""
     if not many:
@@ -62,4 +65,18 @@ def _local(frame: DataFrame, rows: Any) -> DataFrame:
     sequence = jvm.scala.collection.immutable.ArraySeq.unsafeWrapArray(rows)
     relation = jvm.org.apache.spark.sql.catalyst.plans.logical.LocalRelation
     plan = relation(output, sequence, False, jvm.scala.Option.empty())
+    if len(rows) > FEW:
+        plan = _for_tasks(spark, plan)
     return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
+
+
+def _for_tasks(spark: SparkSession, relation: Any) -> Any:
+    """The rows of a LocalRelation, which the optimizer counts but does not look into."""
+    jvm, context = java_names(spark), spark._jsparkSession.sparkContext()
+    tag = getattr(jvm.scala.reflect, "ClassTag$").Any()
+    rows = context.parallelize(relation.data(), context.defaultParallelism(), tag)
+    partitioning = jvm.org.apache.spark.sql.catalyst.plans.physical.UnknownPartitioning(0)
+    ordering, none = getattr(jvm.scala.collection.immutable, "Nil$"), jvm.scala.Option.empty()
+    told = jvm.scala.Option.apply(relation.computeStats())
+    given = (relation.output(), rows, partitioning, ordering, False, none, spark._jsparkSession, told, none)
+    return jvm.org.apache.spark.sql.execution.LogicalRDD(*given)
