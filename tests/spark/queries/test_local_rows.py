@@ -60,3 +60,11 @@ def test_spark_knows_how_few_they_are(spark: SparkSession, monkeypatch: pytest.M
     kept = keep(spark.sql("select id from range(9)")).frame
     plan = spark.range(10**9).join(kept, "id")._jdf.queryExecution().executedPlan().toString()
     assert "BroadcastHashJoin" in plan
+
+
+def test_no_task_gets_too_many(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_rows, "FEW", 3)
+    monkeypatch.setattr(local_rows, "ROWS_OF_A_TASK", 2)
+    kept = keep(spark.sql("select id from range(9)")).frame
+    assert kept._jdf.queryExecution().toRdd().getNumPartitions() == 4
+    assert sorted(row.id for row in kept.collect()) == [*range(9)]

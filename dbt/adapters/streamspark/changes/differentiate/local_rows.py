@@ -14,6 +14,7 @@ MOST_ROWS = 100_000
 # With a relation of up to so many rows the optimizer may compute by itself: a query of them needs no job. It does so in
 # one thread, by no generated code, and compares all rows where it compares plans: a second for 60,000 (decision 0012).
 FEW = 5_000
+ROWS_OF_A_TASK = 10_000  # a task that takes 128 MB with its rows is sent to no executor
 # LIMIT tries one partition first, and then more and more in a job each.
 _ONE_JOB = {"spark.sql.limit.initialNumPartitions": "1000000"}
 # Planning again after each stage takes longer than it spares where shuffles go to as many tasks as there are cores.
@@ -74,7 +75,8 @@ def _for_tasks(spark: SparkSession, relation: Any) -> Any:
     """The rows of a LocalRelation, which the optimizer counts but does not look into."""
     jvm, context = java_names(spark), spark._jsparkSession.sparkContext()
     tag = getattr(jvm.scala.reflect, "ClassTag$").Any()
-    rows = context.parallelize(relation.data(), context.defaultParallelism(), tag)
+    tasks = max(context.defaultParallelism(), relation.data().size() // ROWS_OF_A_TASK)
+    rows = context.parallelize(relation.data(), tasks, tag)
     partitioning = jvm.org.apache.spark.sql.catalyst.plans.physical.UnknownPartitioning(0)
     ordering, none = getattr(jvm.scala.collection.immutable, "Nil$"), jvm.scala.Option.empty()
     told = jvm.scala.Option.apply(relation.computeStats())
