@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,18 @@ def test_a_collector_that_the_user_chose_is_the_only_one(tmp_path: Path, monkeyp
 def test_a_cluster_keeps_its_own_partitioning(tmp_path: Path) -> None:
     conf = LaunchOptions(warehouse=tmp_path, master="spark://host:7077").conf()
     assert "spark.sql.shuffle.partitions" not in conf
+
+
+def test_memory_comes_in_pages_that_are_a_small_part_of_it(tmp_path: Path) -> None:
+    def page(memory: str, **options: Any) -> str | None:
+        return LaunchOptions(tmp_path, driver_memory=memory, **options).conf().get("spark.buffer.pageSize")
+
+    assert page("2g") == page("1g") == "1048576b"  # 8,192 pages of a task hold eight times the memory
+    assert page("64g") == "33554432b"  # and four times here
+    assert page("2g", spark_config={"spark.driver.memory": "4g"}) == "2097152b"
+    assert page("2g", spark_config={"spark.buffer.pageSize": "7m"}) == "7m"
+    assert page("2g", master="spark://host:7077") is None
+    assert page("plenty") is None  # Spark says what is wrong with it
 
 
 def test_deltas_package_is_that_of_the_installed_delta(tmp_path: Path) -> None:

@@ -39,6 +39,10 @@ ROOM_FOR_CLASSES = "-XX:MetaspaceSize=400m"
 # On few cores G1's marking threads and barriers take a fifth of the time of a run, whatever it does (decision 0034).
 COLLECTOR = "-XX:+UseParallelGC"
 DERBY_IS_OPEN = "ERROR XSDB6"
+# Each hash table, sort and broadcast takes its memory in pages, whole ones, of which Spark's own size is 32 or 64 MB: a
+# query of a few thousand rows zeroes hundreds of MB. A task can have 8,192 of them (decision 0038).
+PAGES_OF_THE_MEMORY = 2048
+LEAST_PAGE, LARGEST_PAGE = 1024**2, 64 * 1024**2
 
 
 class LaunchError(StreamsparkError):
@@ -68,7 +72,8 @@ class LaunchOptions:
 
     def conf(self) -> dict[str, str]:
         """Every Spark conf the session starts with; Delta's package is added by `builder`."""
-        return {**_defaults(self), **(_small_machine() if self.is_local else {}), **self.spark_config}
+        given = {**_defaults(self), **self.spark_config}
+        return {**_small_machine(given["spark.driver.memory"]), **given} if self.is_local else given
 
 
 def _defaults(options: LaunchOptions) -> dict[str, str]:
@@ -99,15 +104,29 @@ def _collector(options: LaunchOptions) -> list[str]:
     return [COLLECTOR] if options.is_local and not re.search(r"-XX:\+Use\w+GC\b", " ".join(chosen)) else []
 
 
-def _small_machine() -> dict[str, str]:
+def _small_machine(memory: str) -> dict[str, str]:
     """A task costs more than a small partition gains, so as many partitions as there are cores. VACUUM lists a table in
-    as many tasks as the last says: Spark's 10,000 take minutes here."""
+    as many tasks as the parallelism says: Spark's 10,000 take minutes here. `memory` is the JVM's."""
     cores = min(os.cpu_count() or 2, 16)
     return {
         "spark.sql.shuffle.partitions": str(cores),
         "spark.databricks.delta.snapshotPartitions": "1",
         "spark.sql.sources.parallelPartitionDiscovery.parallelism": str(4 * cores),
+        **_page_size(memory),
     }
+
+
+def _page_size(memory: str) -> dict[str, str]:
+    """A part of the memory; what Spark does by itself where the text is none that it would read.
+
+    >>> [_page_size(memory)["spark.buffer.pageSize"] for memory in ("4g", "512m", "16384", "1t")]
+    ['2097152b', '1048576b', '8388608b', '67108864b']
+    """
+    found = re.fullmatch(r"(\d+)([kmgt]?)b?", memory.strip().lower())
+    if found is None:
+        return {}
+    size = int(found[1]) * 1024 ** " kmgt".index(found[2] or "m")  # Spark takes a number alone for megabytes
+    return {"spark.buffer.pageSize": f"{min(max(LEAST_PAGE, size // PAGES_OF_THE_MEMORY), LARGEST_PAGE)}b"}
 
 
 def running_session() -> SparkSession | None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from dbt.adapters.streamspark.changes import changes
+from dbt.adapters.streamspark.changes.differentiate import differentiation
 from dbt.adapters.streamspark.changes.differentiate.leaves import Leaf
+from dbt.adapters.streamspark.changes.differentiate.netted import netted
 from dbt.adapters.streamspark.errors import StaleSource
 from tests.spark.queries.history import History
 
@@ -128,6 +131,31 @@ class TestColumns:
 
 
 class TestDeltas:
+    @pytest.mark.parametrize(
+        ("query", "minimised"),
+        [
+            ("select s.name, big.v from s join big on s.k = big.k where big.w = 'w'", 1),  # the result
+            (
+                "select s.name, a.v from s join (select k, upper(v) v from big) a on s.k = a.k",
+                2,
+            ),  # equal pairs may come of it
+            ("select a.name, b.k from s a join s b on a.k = b.k", 3),  # neither scan uses all that is read for both
+        ],
+    )
+    def test_are_not_minimised_again_that_a_tables_reader_gives(
+        self, wide: History, query: str, minimised: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        calls: list[str] = []
+
+        def counted(columns: Sequence[str], delta: str, schema: StructType) -> str:
+            calls.append(delta)
+            return netted(columns, delta, schema)
+
+        monkeypatch.setattr(differentiation, "netted", counted)
+        found = changes(wide.session, query, wide.points[0], wide.points[2])
+        assert len(calls) == minimised
+        assert {row["_change_type"] for row in found.collect()} == {"update_preimage", "update_postimage"}
+
     @pytest.mark.parametrize(
         "query",
         [

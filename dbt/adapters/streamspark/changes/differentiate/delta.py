@@ -23,12 +23,13 @@ UNVERSIONED = ("cast(null as bigint) as __version", "cast(null as bigint) as __i
 class Delta:
     """`sql` is a relation for FROM. `minus` and `plus`: whether it can hold rows of that sign. With one of them only,
     no row comes twice, and nothing is left to minimise (the paper's ADDED_ONLY and REMOVED_ONLY). `kept`: its rows,
-    where they were computed already."""
+    where they were computed already. `net`: it is minimal, as it comes from a table's reader."""
 
     sql: str
     minus: bool = True
     plus: bool = True
     kept: Kept | None = None
+    net: bool = False
 
     @property
     def one_sided(self) -> bool:

@@ -147,7 +147,7 @@ class Differentiation:
         if delta is None:
             return None
         listed = ", ".join((*node.columns, "__id", *SIGNED))
-        sql = f"select {listed} from {self.minimal(node.columns, delta)}"
+        sql = f"select {listed} from {delta.sql if delta.net else self.minimal(node.columns, delta)}"
         kept = self.keep(sql)
         return (
             None if kept.count == 0 else Delta(self.views.add(kept.frame, what="delta"), delta.minus, delta.plus, kept)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dbt.adapters.streamspark.changes.differentiate.delta import SIGNED, Delta
 from dbt.adapters.streamspark.changes.differentiate.differentiation import Differentiation
 from dbt.adapters.streamspark.changes.differentiate.rows import rows
-from dbt.adapters.streamspark.changes.query.algebra import Unary
+from dbt.adapters.streamspark.changes.query.algebra import Filter, Unary
 
 
 def linear(d: Differentiation, node: Unary) -> Delta | None:
@@ -19,4 +19,5 @@ def linear(d: Differentiation, node: Unary) -> Delta | None:
     delta = d.delta(node.child)
     if delta is None:
         return None
-    return Delta(f"({rows(node, [delta.sql], SIGNED)})", delta.minus, delta.plus)
+    net = delta.net and isinstance(node, Filter)  # half of a pair that passes is a whole change
+    return Delta(f"({rows(node, [delta.sql], SIGNED)})", delta.minus, delta.plus, net=net)
