@@ -54,6 +54,7 @@ def test_memory_comes_in_pages_that_are_a_small_part_of_it(tmp_path: Path) -> No
     assert page("2g", spark_config={"spark.driver.memory": "4g"}) == "2097152b"
     assert page("2g", spark_config={"spark.buffer.pageSize": "7m"}) == "7m"
     assert page("2g", master="spark://host:7077") is None
+    assert page("2g", spark_config={"spark.driver.memory": 4096}) == "2097152b"  # YAML reads a number
     assert page("plenty") is None  # Spark says what is wrong with it
 
 

@@ -73,7 +73,7 @@ class LaunchOptions:
     def conf(self) -> dict[str, str]:
         """Every Spark conf the session starts with; Delta's package is added by `builder`."""
         given = {**_defaults(self), **self.spark_config}
-        return {**_small_machine(given["spark.driver.memory"]), **given} if self.is_local else given
+        return {**_small_machine(str(given["spark.driver.memory"])), **given} if self.is_local else given
 
 
 def _defaults(options: LaunchOptions) -> dict[str, str]:
