@@ -139,7 +139,7 @@ class TestDeltas:
                 "select s.name, a.v from s join (select k, upper(v) v from big) a on s.k = a.k",
                 2,
             ),  # equal pairs may come of it
-            ("select a.name, b.k from s a join s b on a.k = b.k", 3),  # neither scan uses all that is read for both
+            ("select a.name, b.k from s a join s b on a.k = b.k", 3),  # b does not use all that is read for both
         ],
     )
     def test_are_not_minimised_again_that_a_tables_reader_gives(
