@@ -2,38 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.catalog_table import catalog_table, is_view
+from dbt.adapters.streamspark.changes.log import SESSION_CATALOG
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidStreamConfig
+from dbt.adapters.streamspark.java_names import java_names
 from dbt.adapters.streamspark.streams.definition import PREFIX, StreamDefinition, from_properties
-from dbt.adapters.streamspark.streams.names import PART, table_sql
+from dbt.adapters.streamspark.streams.names import name_parts, table_sql
 
 MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "REQUIRES_SINGLE_PART_NAMESPACE")
-REDACTED = "*********(redacted)"
 
 
 def properties(spark: SparkSession, name: str) -> dict[str, str] | None:
-    """The TBLPROPERTIES of a table or view, None when there is none of that name."""
+    """The TBLPROPERTIES of a table or view, None when there is none of that name. Of a view only those of a stream."""
+    found = stream_properties(spark, name)
+    if found is not None:
+        return found
     try:
         rows = spark.sql(f"show tblproperties {table_sql(name)}").collect()
     except AnalysisException as error:
         if error.getCondition() in MISSING:
             return None
         raise
-    found = {row["key"]: row["value"] for row in rows}
-    return {**found, **_unredacted(spark, name)} if REDACTED in found.values() else found
+    return {row["key"]: row["value"] for row in rows}
 
 
-def _unredacted(spark: SparkSession, name: str) -> dict[str, str]:
-    """Spark hides a value in which it finds a word such as token or url, which a column of a query may be called."""
-    state: Any = spark._jsparkSession.sessionState()
-    jvm: Any = spark._jvm
-    parts = PART.findall(name)[-2:]
-    identifier = state.sqlParser().parseTableIdentifier(table_sql(".".join(parts)))
-    kept = jvm.scala.jdk.javaapi.CollectionConverters.asJava(state.catalog().getTableMetadata(identifier).properties())
+def stream_properties(spark: SparkSession, name: str) -> dict[str, str] | None:
+    """Those of a view that make it a stream; None when there is no view of that name. Not by a statement, which hides
+    values that hold a word such as token, as a column may be called."""
+    parts = name_parts(name)
+    if [part.lower() for part in parts[:-2]] not in ([], [SESSION_CATALOG]):
+        return None
+    metadata = catalog_table(spark, parts[-2:])
+    if metadata is None or not is_view(metadata):
+        return None
+    kept = java_names(spark).scala.jdk.javaapi.CollectionConverters.asJava(metadata.properties())
     return {str(key): str(kept[key]) for key in kept if str(key).startswith(PREFIX)}
 
 

@@ -27,3 +27,12 @@ def table_sql(name: str) -> str:
     ('`db`.`table`', '`db`.`my.table`')
     """
     return ".".join(part if part.startswith("`") else quoted(part) for part in PART.findall(name))
+
+
+def name_parts(name: str) -> list[str]:
+    """The parts of a table's name, without backticks.
+
+    >>> name_parts("db.`my``table`")
+    ['db', 'my`table']
+    """
+    return [part[1:-1].replace("``", "`") if part.startswith("`") else part for part in PART.findall(name)]

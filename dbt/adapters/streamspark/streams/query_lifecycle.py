@@ -14,7 +14,7 @@ from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.query.expanded import parse_query
 from dbt.adapters.streamspark.errors import InvalidStreamConfig, StaleSource
 from dbt.adapters.streamspark.streams.base_table import prepare
-from dbt.adapters.streamspark.streams.catalog import find_other, properties
+from dbt.adapters.streamspark.streams.catalog import find_other, stream_properties
 from dbt.adapters.streamspark.streams.config import StreamConfig
 from dbt.adapters.streamspark.streams.definition import (
     KIND,
@@ -60,7 +60,7 @@ def _refuse_streams(spark: SparkSession, name: str, sql: str) -> None:
 
 
 def _is_stream(spark: SparkSession, name: str) -> bool:
-    return not name.startswith("delta.") and (properties(spark, name) or {}).get(KIND) == "stream"
+    return not name.startswith("delta.") and (stream_properties(spark, name) or {}).get(KIND) == "stream"
 
 
 @dataclass(frozen=True)

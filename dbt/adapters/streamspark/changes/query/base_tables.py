@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.catalog_table import catalog_table, is_view
 from dbt.adapters.streamspark.changes.log import SESSION_CATALOG, TableLog
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidQuery, UnsupportedQuery
-from dbt.adapters.streamspark.java_names import java_names
-
-NOT_FOUND = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND")
 
 
 @dataclass(eq=False)
@@ -52,8 +49,9 @@ class BaseTables:
         own = list(parts[1:] if len(parts) == 3 and parts[0].lower() == SESSION_CATALOG else parts)
         if len(own) > 2 or own[0].lower() == "delta":
             return None
-        metadata = self._metadata(own) or (self._metadata([*namespace, *own]) if len(own) == 1 and namespace else None)
-        if metadata is None or str(metadata.tableType().name()) != "VIEW":
+        below = [*namespace, *own] if len(own) == 1 and namespace else None
+        metadata = catalog_table(self.spark, own) or (catalog_table(self.spark, below) if below else None)
+        if metadata is None or not is_view(metadata):
             return None
         text = metadata.viewText()
         if not text.isDefined():
@@ -62,19 +60,6 @@ class BaseTables:
                 "Write the query out, or make the view with CREATE VIEW."
             )
         return View(str(text.get()), self._namespace(metadata), tuple(metadata.schema().fieldNames()))
-
-    def _metadata(self, parts: Sequence[str]) -> Any | None:
-        """Spark's CatalogTable of a table or view, a temporary one first, None where there is none."""
-        jvm = java_names(self.spark)
-        database = jvm.scala.Option.apply(parts[0] if len(parts) == 2 else None)
-        identifier = jvm.org.apache.spark.sql.catalyst.TableIdentifier(parts[-1], database)
-        catalog = self.spark._jsparkSession.sessionState().catalog()
-        try:
-            return catalog.getTempViewOrPermanentTableMetadata(identifier)
-        except AnalysisException as error:  # no such table, no such schema
-            if error.getCondition() in NOT_FOUND:
-                return None
-            raise
 
     def _namespace(self, metadata: Any) -> tuple[str, ...]:
         names = metadata.viewCatalogAndNamespace()
