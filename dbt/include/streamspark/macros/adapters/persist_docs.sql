@@ -3,14 +3,16 @@
   statement is a commit of its own in the table's log.
 #}
 {% macro streamspark__persist_docs(relation, model, for_relation, for_columns) -%}
-  {%- if relation.type in ('view', 'stream') -%}
-    {{ return('') }}  {#- they are made with their comments -#}
+  {%- set of_table = for_relation and config.persist_relation_docs() and model.description -%}
+  {%- set of_columns = for_columns and config.persist_column_docs() and model.columns -%}
+  {%- if relation.type in ('view', 'stream') or not (of_table or of_columns) -%}
+    {{ return('') }}  {#- views are made with their comments -#}
   {%- endif -%}
   {%- set comments = adapter.comments_of(relation.render()) -%}
-  {%- if for_relation and config.persist_relation_docs() and model.description and model.description != comments.table -%}
+  {%- if of_table and model.description != comments.table -%}
     {%- do run_query('comment on table ' ~ relation.render() ~ ' is ' ~ adapter.literal(model.description)) -%}
   {%- endif -%}
-  {%- if for_columns and config.persist_column_docs() and model.columns -%}
+  {%- if of_columns -%}
     {%- set described = validate_doc_columns(relation, model.columns, comments.columns.keys() | list) -%}
     {%- do alter_column_comment(relation, described) -%}
   {%- endif -%}
