@@ -187,18 +187,24 @@ def test_a_source_of_more_rows_than_the_driver_holds(case: Case, monkeypatch: py
     assert case.by_position(merge, held=False) is None
 
 
-SIMPLE, NOT = "(select * from merge_source)", f"(select *, raise_error('{NOT_SO_SIMPLE}') as e from merge_source)"
+SIMPLE, FAILS = "(select * from merge_source)", f"raise_error('{NOT_SO_SIMPLE}')"
 WRONG = "(select *, raise_error('asked in vain') as e from merge_source)"
+NOT_SIMPLE: dict[str, dict[str, Any]] = {
+    "its source fails": {"source": f"(select *, {FAILS} as e from merge_source)"},
+    "a match fails": {"within": f"if(t.v = 'v4', {FAILS}, true)"},
+    "a row matches several": {"source": "(select * from merge_source where id = 1)", "keys": [("p", "s.id")]},
+}
 
 
 @pytest.mark.parametrize("most", [local_rows.MOST_ROWS, 2])
-@pytest.mark.parametrize(("simpler", "source"), [(SIMPLE, WRONG), (NOT, SIMPLE)])
+@pytest.mark.parametrize("simpler", [None, *NOT_SIMPLE])
 def test_the_usual_case_is_tried_first(
-    case: Case, monkeypatch: pytest.MonkeyPatch, most: int, simpler: str, source: str
+    case: Case, monkeypatch: pytest.MonkeyPatch, most: int, simpler: str | None
 ) -> None:
     case.make("row ids").spark.sql(SOURCE).createOrReplaceTempView("merge_source")
     monkeypatch.setattr(local_rows, "MOST_ROWS", most)
-    merge = case.merge(case.tables[1], staged="merge_source", simpler=simpler, source=source)
+    merge = case.merge(case.tables[1], staged="merge_source", source=WRONG if simpler is None else SIMPLE)
+    merge = replace(merge, simpler=replace(merge, **{"source": SIMPLE, **NOT_SIMPLE.get(simpler or "", {})}))
     case.n = 1
     assert case.by_position(merge, held=False) is not None
     case.spark.sql(case.merge(case.tables[0]).sql())
@@ -207,9 +213,24 @@ def test_the_usual_case_is_tried_first(
 
 def test_an_error_of_the_usual_case_is_no_other_case(case: Case) -> None:
     case.make("plain").spark.sql(SOURCE).createOrReplaceTempView("merge_source")
-    merge = case.merge(case.tables[1], staged="merge_source", simpler=WRONG, source=SIMPLE)
+    merge = case.merge(case.tables[1], staged="merge_source", source=SIMPLE)
     with pytest.raises((PySparkException, Py4JError), match="asked in vain"):
-        case.by_position(merge, held=False)
+        case.by_position(replace(merge, simpler=replace(merge, source=WRONG)), held=False)
+
+
+def test_a_clause_may_add_the_row_too(case: Case) -> None:
+    """As MERGE does it of a source that has such rows twice, the second time with a key that matches none."""
+    case.make("plain").spark.sql(f"{SOURCE} where id is not null").createOrReplaceTempView("merge_source")
+    case.n, closed = 1, {"v": "concat('was ', t.v)"}
+    clauses = [When("s.what = 'update'", closed, adds=True), When("s.what = 'same'", closed)]
+    answer = case.by_position(case.merge(case.tables[1], source=SIMPLE, matched=clauses), held=False)
+    twice = "(select *, id as k from merge_source union all select *, -1 as k from merge_source where what = 'update')"
+    matched, added = [When("s.what in ('update', 'same')", closed)], When("s.k = -1", CHANGED)
+    by_hand = case.merge(case.tables[0], source=twice, keys=[("id", "s.k")], matched=matched, added=added)
+    expected = case.spark.sql(by_hand.sql()).first()
+    assert expected is not None and answer == expected.asDict()
+    assert answer["num_updated_rows"] == 4 and answer["num_inserted_rows"] == 4
+    case.check()
 
 
 @pytest.mark.parametrize("kind", ["row ids", "partitioned"])

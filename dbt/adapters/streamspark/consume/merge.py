@@ -13,19 +13,21 @@ NOT_SO_SIMPLE = "streamspark: the rows are not those of the usual case"
 @dataclass(frozen=True)
 class When:
     """One WHEN clause: `condition` is SQL over `t` and `s`, empty where it always holds; `values` maps columns of the
-    target to SQL, None to delete the row."""
+    target to SQL, None to delete the row. `adds`: the row of `s` is added as well, as if it matched none."""
 
     condition: str
     values: Mapping[str, str] | None
+    adds: bool = False
 
 
 @dataclass(frozen=True)
 class Merge:
     """The rows of the relation `source`, called `s`, into the table `target`, called `t`. `keys` are columns of `t`,
     each with the SQL over `s` that is equal to it (NULL being equal to NULL). Of `matched` the first clause that holds
-    counts; `added` is for rows of `s` that match none. `within` is SQL that every row of `t` passes which matches.
-    `staged`: a temporary view that the source reads more than once. `simpler`: another relation of the rows that it has
-    in the usual case; in others it fails with NOT_SO_SIMPLE."""
+    counts; `added` is for rows of `s` that match none. `within` is SQL over `t` and `s` that is to hold of all that
+    match. `staged`: a temporary view that the source reads more than once. `simpler`: a merge that does the same in the
+    usual case, of the same target and staged view, each of whose rows matches one row at most; it fails with
+    NOT_SO_SIMPLE in others. No statement of Delta's says what a clause that `adds` does."""
 
     target: str
     source: str
@@ -34,7 +36,7 @@ class Merge:
     added: When
     within: str = ""
     staged: str = ""
-    simpler: str = ""
+    simpler: Merge | None = None
 
     def sql(self) -> str:
         """The statement."""

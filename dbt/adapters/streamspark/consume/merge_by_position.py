@@ -6,10 +6,14 @@ are hidden by deletion vectors, and their new versions written with the rows tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote
 
+from py4j.protocol import Py4JJavaError
+from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
@@ -23,9 +27,10 @@ from dbt.adapters.streamspark.changes.projection import type_sql
 from dbt.adapters.streamspark.changes.readers.cdf import FEED
 from dbt.adapters.streamspark.changes.removed_rows import remember
 from dbt.adapters.streamspark.consume.consumption import Consumption
-from dbt.adapters.streamspark.consume.held_source import HeldSource, held_source
+from dbt.adapters.streamspark.consume.held_source import HeldSource, held_source, stage, too_large
 from dbt.adapters.streamspark.consume.hidden_rows import hidden_rows
-from dbt.adapters.streamspark.consume.merge_commit import MergeCommit, row_ids
+from dbt.adapters.streamspark.consume.merge import NOT_SO_SIMPLE, Merge
+from dbt.adapters.streamspark.consume.merge_commit import Hidden, MergeCommit, Written, row_ids
 from dbt.adapters.streamspark.consume.merge_queries import PATH, PLACE, ROW_ID, VERSION, MergeQueries
 from dbt.adapters.streamspark.consume.plain_columns import is_on, plain_columns
 from dbt.adapters.streamspark.steps import step
@@ -52,14 +57,42 @@ def merge_by_position(spark: SparkSession, consumption: Consumption) -> dict[str
     if commit.is_taken():  # before anything is asked of rows that have consumed this already; Delta skips the statement
         return None
     with Views(spark) as views:
-        source = held_source(spark, consumption, views)
-        return None if source is None else _Merging(spark, log, commit, source, views).merged()
+        return _merged(commit, consumption, views)
 
 
 def _is_plain(spark: SparkSession, log: TableLog) -> bool:
     """Whether Delta's MERGE would hide rows as this does, and write nothing else: it writes change files for a feed."""
     hides = is_on(log, VECTORS) and spark.conf.get(MERGE_VECTORS, "true") == "true"
     return hides and not is_on(log, FEED) and plain_columns(log)
+
+
+def _merged(commit: MergeCommit, consumption: Consumption, views: Views) -> dict[str, int] | None:
+    """What was computed when it was planned is not computed again."""
+    merge, count = consumption.merge, consumption.count
+    assert merge is not None
+    if count is not None:
+        return None if too_large(count) else _Merging(commit, HeldSource(merge, count), views).merged()
+    staged = stage(views.spark, merge.staged) if merge.staged else 0
+    if too_large(staged):
+        return None
+    with _unless_not_so_simple():
+        if merge.simpler is not None:
+            return _held(commit, merge.simpler, staged, views, usual=True)
+    return _held(commit, merge, staged, views)
+
+
+def _held(commit: MergeCommit, merge: Merge, staged: int, views: Views, usual: bool = False) -> dict[str, int] | None:
+    source = held_source(views.spark, merge, staged, views)
+    return None if source is None else _Merging(commit, source, views, usual).merged()
+
+
+@contextmanager
+def _unless_not_so_simple() -> Iterator[None]:
+    try:
+        yield
+    except (PySparkException, Py4JJavaError) as error:
+        if NOT_SO_SIMPLE not in str(error):
+            raise
 
 
 def _target(log: TableLog, files: Sequence[Action] | None) -> DataFrame:
@@ -80,12 +113,14 @@ def _scan(log: TableLog) -> DataFrame:
 
 
 class _Merging:
-    """One merge on the snapshot that `commit` is based on."""
+    """One merge on the snapshot that `commit` is based on. `usual`: it is a simpler one, in place of that which holds
+    in any case."""
 
-    def __init__(self, spark: SparkSession, log: TableLog, commit: MergeCommit, source: HeldSource, views: Views):
-        self._spark, self._log, self._commit, self._source, self._views = spark, log, commit, source, views
-        self._listed = files_at(log, log.version)
-        target = _target(log, self._listed)
+    def __init__(self, commit: MergeCommit, source: HeldSource, views: Views, usual: bool = False):
+        self._commit, self._source, self._views, self._usual = commit, source, views, usual
+        self._spark, self._log = views.spark, commit.log
+        self._listed = files_at(self._log, self._log.version)
+        target = _target(self._log, self._listed)
         self._fields = [field for field in target.schema.fields if field.name not in (PATH, PLACE, ROW_ID, VERSION)]
         columns = [field.name for field in self._fields]
         self._queries = MergeQueries(source.merge, columns, views.add(target, what="target"))
@@ -97,16 +132,23 @@ class _Merging:
         if not self._has_its_types(written):
             return None
         step("merge_found")
-        rows = written.coalesce(self._source.files)
-        return self._committed(found, self._views.add(matches.frame.coalesce(1), what="matches"), rows)
+        in_one_task = self._views.add(matches.frame.coalesce(1), what="matches")
+        with ThreadPoolExecutor(1, "hidden rows") as pool:  # the rows are written by one task and there are more cores
+            hiding = pool.submit(self._hide, found, in_one_task)
+            files = self._commit.write(written.coalesce(self._source.files))
+        hidden = hiding.result()
+        return None if hidden is None else self._committed(found, hidden, files)
 
     def _has_its_types(self, written: DataFrame) -> bool:
         """Whether what is written needs no cast, of which MERGE has rules of its own."""
         pairs = zip(written.schema.fields, self._fields, strict=False)
         return all(type_sql(new.dataType) == type_sql(old.dataType) for new, old in pairs)
 
-    def _committed(self, found: str, matches: str, rows: DataFrame) -> dict[str, int] | None:
+    def _hide(self, found: str, matches: str) -> Hidden | None:
         """`found` is a relation of the matches, `matches` another in one task."""
+        self._log.activate_session()
+        if self._usual:
+            self._spark.sql(self._queries.single(found)).collect()
         hidden = self._spark.sql(self._queries.hidden(matches)).collect()
         places = {plain_path(unquote(row[PATH])): row["places"] for row in hidden}
         if any(len(set(those)) < len(those) for those in places.values()):
@@ -114,11 +156,14 @@ class _Merging:
         files = self._files(places)
         if files is None:
             return None
-        updated, gone = sum(row["updated"] for row in hidden), sum(map(len, places.values()))
         by_path = {file["path"]: places[self._path(file)] for file in files}
-        merged = self._commit.run(updated, gone - updated, rows, hidden_rows(self._log, files, by_path))
+        updated, gone = sum(row["updated"] for row in hidden), sum(map(len, places.values()))
+        return Hidden(hidden_rows(self._log, files, by_path), updated, gone - updated)
+
+    def _committed(self, found: str, hidden: Hidden, files: Written) -> dict[str, int]:
+        merged = self._commit.run(hidden, files)
         if row_ids(self._log):
-            remember(self._commit.id, self._spark.sql(self._queries.removed(found)), gone)
+            remember(self._commit.id, self._spark.sql(self._queries.removed(found)), merged.updated + merged.deleted)
         return merged.answer()
 
     def _files(self, places: dict[str, Any]) -> list[Action] | None:

@@ -51,6 +51,23 @@ class Merged:
         }
 
 
+@dataclass(frozen=True)
+class Hidden:
+    """Delta's actions for rows that are hidden, of which so many are updated and so many deleted."""
+
+    actions: list[Any]
+    updated: int
+    deleted: int
+
+
+@dataclass(frozen=True)
+class Written:
+    """Delta's actions for new files of so many rows."""
+
+    adds: list[Any]
+    count: int
+
+
 def row_ids(log: TableLog) -> bool:
     """Whether the table's rows keep their ids."""
     return is_on(log, TRACKING)
@@ -59,21 +76,24 @@ def row_ids(log: TableLog) -> bool:
 class MergeCommit(TargetCommit):
     """The same of a merge."""
 
-    def run(self, updated: int, deleted: int, rows: DataFrame, hidden: list[Any]) -> Merged:
-        """`rows` have the table's columns and ROW_ID: those `updated` and those that are new, a file of each of their
-        partitions. `hidden` are the actions for what they replace, and for what is deleted."""
-        written = self.written(self._with_ids(rows)._jdf)
-        merged = Merged(updated, deleted, count_written(written, rows) - updated)
-        self.commit([*written, *hidden], self._operation(), self._tags(), self._metrics(merged))
+    def write(self, rows: DataFrame) -> Written:
+        """`rows` have the table's columns and ROW_ID: those updated and those that are new, a file of each of their
+        partitions."""
+        adds = self.written(self._with_ids(rows)._jdf)
+        return Written(adds, count_written(adds, rows))
+
+    def run(self, hidden: Hidden, files: Written) -> Merged:
+        merged = Merged(hidden.updated, hidden.deleted, files.count - hidden.updated)
+        self.commit([*files.adds, *hidden.actions], self._operation(), self._tags(), self._metrics(merged))
         return merged
 
     def _with_ids(self, rows: DataFrame) -> DataFrame:
         """Under the names by which Delta knows the ids; a changed row's version is that of this commit."""
-        if not row_ids(self._log):
+        if not row_ids(self.log):
             return rows.drop(ROW_ID)
-        delta = self._log._jvm.org.apache.spark.sql.delta
+        delta = self.log._jvm.org.apache.spark.sql.delta
         ids, versions = (getattr(delta, name) for name in ("RowId$", "RowCommitVersion$"))
-        names = self._log.properties
+        names = self.log.properties
         frame = ids.preserveRowIdsUnsafe(rows._jdf, names[ROW_IDS], col(ROW_ID)._jc, False)
         none = lit(None).cast("bigint")._jc
         frame = versions.preserveRowCommitVersionsUnsafe(frame, names[VERSIONS], none, False)
@@ -83,24 +103,24 @@ class MergeCommit(TargetCommit):
         """For people who read the history: which clauses there were. No predicate, which would hold keys."""
         merge = self._consumption.merge
         assert merge is not None
-        operations, none = self._log._jvm.org.apache.spark.sql.delta.DeltaOperations, self._log._none
+        operations, none = self.log._jvm.org.apache.spark.sql.delta.DeltaOperations, self.log._none
         kinds = ["delete" if clause.values is None else "update" for clause in merge.matched]
         matched, added = (
-            scala_seq(self._log, [operations.MergePredicate(none, kind) for kind in listed])
+            scala_seq(self.log, [operations.MergePredicate(none, kind) for kind in listed])
             for listed in (kinds, ["insert"])
         )
-        return operations.Merge(none, none, none, none, matched, added, scala_seq(self._log, []))
+        return operations.Merge(none, none, none, none, matched, added, scala_seq(self.log, []))
 
     def _metrics(self, merged: Merged) -> Any:
-        jvm, context = self._log._jvm, self._log.spark.sparkContext._jsc.sc()
+        jvm, context = self.log._jvm, self.log.spark.sparkContext._jsc.sc()
         found = jvm.java.util.HashMap()
         for name, value in merged.metrics().items():
             metric = getattr(jvm.org.apache.spark.sql.execution.metric, "SQLMetrics$").createMetric(context, name)
             metric.set(value)
             found.put(name, metric)
-        return scala_map(self._log, jvm.scala.jdk.javaapi.CollectionConverters.asScala(found))
+        return scala_map(self.log, jvm.scala.jdk.javaapi.CollectionConverters.asScala(found))
 
     def _tags(self) -> Any:
         """That row ids were kept."""
-        tracking = getattr(self._log._jvm.org.apache.spark.sql.delta, "RowTracking$")
-        return tracking.addPreservedRowTrackingTagIfNotSet(self._log.snapshot(), empty_map(self._log))
+        tracking = getattr(self.log._jvm.org.apache.spark.sql.delta, "RowTracking$")
+        return tracking.addPreservedRowTrackingTagIfNotSet(self.log.snapshot(), empty_map(self.log))

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dbt.adapters.streamspark.changes.projection import quoted
-from dbt.adapters.streamspark.consume.merge import Merge, When
+from dbt.adapters.streamspark.consume.merge import NOT_SO_SIMPLE, Merge, When
+from dbt.adapters.streamspark.literals import literal
 
 PATH, PLACE, ROW_ID, VERSION, CLAUSE = (
     f"__streamspark_{name}" for name in ("path", "place", "row_id", "version", "clause")
@@ -25,7 +26,7 @@ class MergeQueries:
     def matches(self) -> str:
         """A row for each pair that matches: PATH, PLACE, ROW_ID, VERSION, the key columns, CLAUSE (the number of the
         clause that holds, or NULL), the row's columns, and the new ones: its values where that clause updates it."""
-        keys = [f"t.{quoted(column)} as __streamspark_key{n}" for n, (column, _) in enumerate(self.merge.keys)]
+        keys = [f"t.{quoted(column)} as {_key(n)}" for n, (column, _) in enumerate(self.merge.keys)]
         new = [f"{self._value(column)} as __streamspark_new{n}" for n, column in enumerate(self.columns)]
         old = [f"t.{quoted(column)} as __streamspark_old{n}" for n, column in enumerate(self.columns)]
         places = [f"t.{name}" for name in (PATH, PLACE, ROW_ID, VERSION)]
@@ -40,12 +41,23 @@ class MergeQueries:
         changed = [f"__streamspark_new{n} as {quoted(column)}" for n, column in enumerate(self.columns)]
         values = {name.lower(): value for name, value in (self.merge.added.values or {}).items()}
         added = [f"{values.get(column.lower(), 'null')} as {quoted(column)}" for column in self.columns]
-        same = " and ".join(f"m.__streamspark_key{n} <=> {value}" for n, (_, value) in enumerate(self.merge.keys))
+        same = " and ".join(f"m.{_key(n)} <=> {value}" for n, (_, value) in enumerate(self.merge.keys))
         return (
             f"select {', '.join(changed)}, {ROW_ID} from {matches} where {self.is_update()} union all "
             f"select {', '.join(added)}, cast(null as bigint) from {self.merge.source} s "
-            f"left anti join {matches} m on {same} where {self.merge.added.condition or 'true'}"
+            f"left anti join {self._replacing(matches)} m on {same} where {self.merge.added.condition or 'true'}"
         )
+
+    def _replacing(self, matches: str) -> str:
+        """The matches that their rows of the source are not added beside."""
+        adding = [number for number, clause in enumerate(self.merge.matched) if clause.adds]
+        return f"(select * from {matches} where not {_is_of(adding)})" if adding else matches
+
+    def single(self, matches: str) -> str:
+        """Fails with NOT_SO_SIMPLE where a row of the source matches several of the target."""
+        keys = ", ".join(_key(n) for n in range(len(self.merge.keys)))
+        several = f"count(*) > count(distinct struct({keys}))"
+        return f"select if({several}, raise_error({literal(NOT_SO_SIMPLE)}), null) from {matches}"
 
     def hidden(self, matches: str) -> str:
         """Of each file: PATH, its `places` that are to be hidden, and how many of them are `updated`."""
@@ -62,8 +74,7 @@ class MergeQueries:
 
     def is_update(self) -> str:
         """Whether the clause of a match updates the row."""
-        numbers = ", ".join(str(number) for number, _ in self._updates())
-        return f"coalesce({CLAUSE} in ({numbers}), false)" if numbers else "false"
+        return _is_of([number for number, _ in self._updates()])
 
     def _updates(self) -> Iterator[tuple[int, When]]:
         return ((number, clause) for number, clause in enumerate(self.merge.matched) if clause.values is not None)
@@ -79,3 +90,12 @@ class MergeQueries:
             values = {name.lower(): value for name, value in (clause.values or {}).items()}
             cases.append(f"when {number} then {values.get(column.lower(), f't.{quoted(column)}')}")
         return f"case {CLAUSE} {' '.join(cases)} end" if cases else f"if(false, t.{quoted(column)}, null)"
+
+
+def _key(number: int) -> str:
+    return f"__streamspark_key{number}"
+
+
+def _is_of(clauses: Sequence[int]) -> str:
+    """Whether the clause of a match is one of these."""
+    return f"coalesce({CLAUSE} in ({', '.join(map(str, clauses))}), false)" if clauses else "false"

@@ -16,7 +16,7 @@ class TargetCommit:
     that are there, it fails with Delta's own conflict. The session has the consumption's confs."""
 
     def __init__(self, log: TableLog, consumption: Consumption):
-        self._log, self._consumption = log, consumption
+        self.log, self._consumption = log, consumption
         self._transaction = log.transaction()
         self._transaction.readWholeTable()
 
@@ -26,7 +26,7 @@ class TargetCommit:
         consumer, seen = self._consumption.consumer, self._consumption.seen
         assert seen is not None  # what is written into is there
         self._transaction.readTxn().addOne(consumer)
-        since = self._log.commits(seen, self._log.version)
+        since = self.log.commits(seen, self.log.version)
         return any(commit.txns.get(consumer, 0) >= self._consumption.n for commit in since)
 
     @property
@@ -36,24 +36,24 @@ class TargetCommit:
 
     def written(self, rows: Any) -> list[Any]:
         """The adds of the files of `rows`, a DataFrame of Java; Delta leaves out one without rows."""
-        return list(as_java(self._log, self._transaction.writeFiles(rows)))
+        return list(as_java(self.log, self._transaction.writeFiles(rows)))
 
     def commit(self, actions: list[Any], operation: Any, tags: Any = None, metrics: Any = None) -> None:
         """`tags` and `metrics` (maps of Scala): what the commit is to tell beside what Delta says itself."""
         if metrics is not None:
-            self._transaction.registerSQLMetrics(self._log._jspark, metrics)
-        told = empty_map(self._log) if tags is None else tags
-        self._transaction.commit(scala_seq(self._log, [self._number(), *actions]), operation, told)
+            self._transaction.registerSQLMetrics(self.log._jspark, metrics)
+        told = empty_map(self.log) if tags is None else tags
+        self._transaction.commit(scala_seq(self.log, [self._number(), *actions]), operation, told)
         self._refresh_cache()
 
     def _number(self) -> Any:
-        jvm, now = self._log._jvm, self._log._jvm.java.lang.System.currentTimeMillis()
+        jvm, now = self.log._jvm, self.log._jvm.java.lang.System.currentTimeMillis()
         number = jvm.org.apache.spark.sql.delta.actions.SetTransaction
         return number(self._consumption.consumer, self._consumption.n, jvm.scala.Option.apply(now))
 
     def _refresh_cache(self) -> None:
         """As Delta's statements do for a table that the session has cached."""
-        catalog, target = self._log.spark.catalog, self._consumption.target
+        catalog, target = self.log.spark.catalog, self._consumption.target
         if not target.startswith("delta.`") and catalog.isCached(target):
             catalog.refreshTable(target)
 
