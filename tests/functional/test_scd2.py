@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.consume.held_source import stage
 from tests.functional.projects import READY, TRACKED, World, operations, run
 
 SOURCES = """
@@ -151,6 +153,26 @@ class TestHistoryOfATable:
     def test_commits(self, world: World) -> None:
         for table in ("history", "by_updated", "named", "kept"):
             check_one_commit_per_run(world, table, 2)
+
+    def test_whether_many_rows_come_is_told_by_the_log(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        told: list[bool] = []
+
+        def staged(spark: SparkSession, view: str, many: bool) -> int:
+            told.append(many)
+            return stage(spark, view, many)
+
+        monkeypatch.setattr("dbt.adapters.streamspark.consume.merge_by_position.stage", staged)
+        monkeypatch.setattr("dbt.adapters.streamspark.changes.differentiate.local_rows.MOST_ROWS", 3)
+        people = ", ".join(f"({n}, 'n', timestamp'2026-03-01')" for n in range(10, 14))
+        for statement in (
+            "update {raw}.people set name = 'E' where `key id` = 4",
+            f"insert into {{raw}}.people values {people}",
+        ):
+            world.sql(statement)
+            run("run", "--select", "people_stream", "history")
+        assert told == [False, True]
+        current = world.rows("select `key id`, name from {dbt}.history where is_current")
+        assert current == world.rows("select `key id`, name from {raw}.people")
 
 
 class TestEvents:

@@ -25,11 +25,13 @@ from dbt.adapters.streamspark.changes.removed_rows import _held, removed_rows
 from dbt.adapters.streamspark.consume.confs import consumption_confs
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.failures import was_first
+from dbt.adapters.streamspark.consume.held_source import stage
 from dbt.adapters.streamspark.consume.merge import NOT_SO_SIMPLE, Merge, When
 from dbt.adapters.streamspark.consume.merge_by_position import merge_by_position
 from dbt.adapters.streamspark.consume.user_metadata import read
 from tests.consuming import path_table
 from tests.copies import copied, made_once
+from tests.spark.jobs import jobs_of
 
 CONSUMER = "streamspark/model.t.merged"
 VECTORS = "'delta.enableDeletionVectors' = 'true'"
@@ -209,6 +211,18 @@ def test_the_usual_case_is_tried_first(
     assert case.by_position(merge, held=False) is not None
     case.spark.sql(case.merge(case.tables[0]).sql())
     case.check()
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_rows_that_are_known_to_be_many_are_computed_once(
+    case: Case, monkeypatch: pytest.MonkeyPatch, many: bool
+) -> None:
+    monkeypatch.setattr(local_rows, "MOST_ROWS", 2)
+    case.spark.range(8).createOrReplaceTempView("staged_rows")
+    with jobs_of(case.spark) as jobs:
+        assert stage(case.spark, "staged_rows", many) == 8
+    assert jobs.count == (1 if many else 2)
+    assert case.spark.table("staged_rows").count() == 8
 
 
 def test_an_error_of_the_usual_case_is_no_other_case(case: Case) -> None:

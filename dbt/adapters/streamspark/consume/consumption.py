@@ -25,9 +25,9 @@ class StreamRead:
 
     `start` None means the initial rows. `sql` is the fragment that stands for the interval in the model's
     SQL, a text found nowhere else in it. `within`, where it is known, is another: a predicate on the target `t` that
-    holds for every row which the interval's rows change; they were computed then, `count` of them. `is_empty` says
-    that the interval holds no change. `query` is the stored text (streams/stored_query.py) that was read, with which a
-    changed stream is told from the one before.
+    holds for every row which the interval's rows change; they were computed then, `count` of them. `many`: there may be
+    more of them than the driver holds. `is_empty` says that the interval holds no change. `query` is the stored text
+    (streams/stored_query.py) that was read, with which a changed stream is told from the one before.
     """
 
     stream: str
@@ -39,6 +39,7 @@ class StreamRead:
     query: str = ""
     within: str = ""
     count: int | None = None
+    many: bool = False
 
     def __post_init__(self) -> None:
         """A cursor never goes back: rows consumed once would come again."""
@@ -108,6 +109,11 @@ class Consumption:
         """How many rows the streams hold, where they were all computed."""
         counts = [read.count for read in self.reads]
         return None if None in counts or not counts else sum(count or 0 for count in counts)
+
+    @property
+    def many(self) -> bool:
+        """Whether a stream may hold more rows than the driver does."""
+        return any(read.many for read in self.reads)
 
     def starts(self) -> dict[str, Frontier | None]:
         return {read.stream_id: read.start for read in self.reads}

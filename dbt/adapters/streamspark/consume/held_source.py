@@ -49,9 +49,9 @@ def held_source(spark: SparkSession, merge: Merge, staged: int, views: Views) ->
     return HeldSource(replace(held, within=_within(spark, kept, held)), kept.count)
 
 
-def stage(spark: SparkSession, view: str) -> int:
-    """The view reads its rows as they were computed, so many of them."""
-    staged = keep(spark.table(view))
+def stage(spark: SparkSession, view: str, many: bool) -> int:
+    """The view reads its rows as they were computed, so many of them; `many` as in Consumption."""
+    staged = keep(spark.table(view), many)
     staged.frame.createOrReplaceTempView(view)
     assert staged.count is not None
     return staged.count

@@ -72,7 +72,7 @@ def _merged(commit: MergeCommit, consumption: Consumption, views: Views) -> dict
     assert merge is not None
     if count is not None:
         return None if too_large(count) else _Merging(commit, HeldSource(merge, count), views).merged()
-    staged = stage(views.spark, merge.staged) if merge.staged else 0
+    staged = stage(views.spark, merge.staged, consumption.many) if merge.staged else 0
     if too_large(staged):
         return None
     with _unless_not_so_simple():

@@ -266,7 +266,16 @@ def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
     made = _relation(stream, start, end, reading)
     plan.shapes[key], plan.streams[key] = reading.shape, stream
     plan.reads[key] = StreamRead(
-        stream.name, key, start, end, made.sql, reading.shape == EMPTY, reading.query, made.within, made.count
+        stream.name,
+        key,
+        start,
+        end,
+        made.sql,
+        is_empty=reading.shape == EMPTY,
+        query=reading.query,
+        within=made.within,
+        count=made.count,
+        many=reading.many,
     )
     step("plan")
 
@@ -304,7 +313,7 @@ def _relation(stream: Stream, start: Frontier | None, end: Frontier, reading: Re
     note = in_comment(note)
     rows, within, count = _rows(stream, reading), "", None
     if stream.keys is not None and start is not None:
-        kept = keep(rows, reading.interval is not None and reading.interval.many)
+        kept = keep(rows, reading.many)
         rows, count, within = kept.frame, kept.count, f"({key_range(kept, stream.keys)} /* keys of {note} */)"
     rows.createOrReplaceTempView(quoted(name))
     return _Relation(f"(select * from {quoted(name)} /* {note} */)", within, count)

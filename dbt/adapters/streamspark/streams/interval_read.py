@@ -16,13 +16,15 @@ from dbt.adapters.streamspark.changes.log import TableLog
 @dataclass(frozen=True)
 class Reading:
     """`query` is the stored text that was read, for the cursor. `before`: the rows lead from those of this other text,
-    which was read last, to those of `query`. `interval`: what is read, where it is one query's."""
+    which was read last, to those of `query`. `interval`: what is read, where it is one query's. `many`: more rows may
+    have changed than the driver holds."""
 
     shape: str
     rows: Callable[[], DataFrame]
     query: str
     before: str = ""
     interval: QueryInterval | None = None
+    many: bool = False
 
 
 class OpenStream(Protocol):

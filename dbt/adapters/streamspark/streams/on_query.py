@@ -55,7 +55,7 @@ class OnQuery:
         if before is not None:
             return Reading(REDEFINED, lambda: self._redefined(before, start, end), text, last or "")
         interval = self.query.interval(self.query.frontier(start), end)
-        return Reading(self._shape(interval), lambda: self._rows(interval), text, interval=interval)
+        return Reading(self._shape(interval), lambda: self._rows(interval), text, interval=interval, many=interval.many)
 
     def _other_query(self, start: Frontier, last: str | None, text: str) -> ChangeQuery | None:
         """What was read up to `start`, where that was another query."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
+from dbt.adapters.streamspark.changes.changed_rows import changed_rows
+from dbt.adapters.streamspark.changes.differentiate.local_rows import too_many
 from dbt.adapters.streamspark.changes.ends import frontier_of
 from dbt.adapters.streamspark.changes.frontier import Frontier
+from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 from dbt.adapters.streamspark.streams.interval_read import Reading
@@ -37,7 +40,11 @@ class OnTable:
         since, until = None if start is None else start.tables[0].version, end.tables[0].version
         shape = stream_shape(self.log, self.stream, since, until)
         query = replace(self.stream.base_query, table=mark(self.log.table_id)).text
-        return Reading(shape, lambda: read_stream(self.spark, self.log, self.stream, since, until).dataframe, query)
+        many = since is None or too_many(changed_rows(Interval(self.log, since, until).files))
+        return Reading(shape, lambda: self._rows(since, until), query, many=many)
+
+    def _rows(self, since: int | None, until: int) -> DataFrame:
+        return read_stream(self.spark, self.log, self.stream, since, until).dataframe
 
     def view_sql(self) -> str:
         return stream_view_sql(self.log, self.stream)

@@ -44,7 +44,7 @@ def keep(frame: DataFrame, many: bool = False) -> Kept:
         rows = _first_rows(frame)
         if not too_many(len(rows)):
             return Kept(_local(frame, rows), len(rows), is_small=True)
-    kept = frame.localCheckpoint()
+    kept = frame.localCheckpoint(eager=False)  # by the job that counts
     count = kept.count()
     if not too_many(count):
         return Kept(_local(kept, _first_rows(kept)), count, is_small=True)
