@@ -61,6 +61,13 @@ class Column:
         """Whether the test passes no other row."""
         return self.values is not None and len(self.values) <= LISTED
 
+    @property
+    def equals(self) -> str:
+        """What compares with one of these: `=` where NULL is none, which Spark hashes as the number that it is, and
+        `<=>` as a row of two."""
+        known = self.values is not None or self.ranges is not None
+        return "=" if known and not self.has_null else "<=>"
+
     def _known(self, expression: str) -> list[str]:
         known = [value for value in self.values or () if value is not None]
         if known and len(known) <= LISTED:
@@ -96,7 +103,8 @@ class Keys:
         tested = having(rows, self.columns, expressions)
         if len(self.columns) == 1 and self.columns[0].is_exact:
             return tested
-        equal = " and ".join(f"{expression} <=> __k{place}" for place, expression in enumerate(expressions))
+        pairs = enumerate(zip(expressions, self.columns, strict=True))
+        equal = " and ".join(f"{expression} {column.equals} __k{place}" for place, (expression, column) in pairs)
         return f"(select q.* from {tested} q left semi join {self.relation} on {equal})"
 
 
