@@ -162,8 +162,8 @@ class TestHistoryOfATable:
             return stage(spark, view, many)
 
         monkeypatch.setattr("dbt.adapters.streamspark.consume.merge_by_position.stage", staged)
-        monkeypatch.setattr("dbt.adapters.streamspark.changes.differentiate.local_rows.MOST_ROWS", 3)
-        people = ", ".join(f"({n}, 'n', timestamp'2026-03-01')" for n in range(10, 14))
+        monkeypatch.setattr("dbt.adapters.streamspark.changes.differentiate.local_rows.MOST_ROWS", 20)
+        people = ", ".join(f"({n}, 'n', timestamp'2026-03-01')" for n in range(10, 40))
         for statement in (
             "update {raw}.people set name = 'E' where `key id` = 4",
             f"insert into {{raw}}.people values {people}",

@@ -8,15 +8,17 @@ from contextlib import contextmanager
 
 from pyspark.sql import DataFrame, SparkSession
 
+from dbt.adapters.streamspark.changes.temp_view import drop_temp_view, temp_view
+
 
 @contextmanager
 def relations(spark: SparkSession, **frames: DataFrame) -> Iterator[dict[str, str]]:
     """Names under which SQL analysed inside the block can read `frames`; they are gone after it."""
     names = {key: f"__streamspark_{key}_{uuid.uuid4().hex}" for key in frames}
     for key, frame in frames.items():
-        frame.createOrReplaceTempView(names[key])
+        temp_view(frame, names[key])
     try:
         yield names
     finally:
         for name in names.values():
-            spark.catalog.dropTempView(name)
+            drop_temp_view(spark, name)

@@ -19,6 +19,7 @@ from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.changes.state_ahead import StateAhead
+from dbt.adapters.streamspark.changes.temp_view import temp_view
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.costs import Begun
 from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
@@ -315,7 +316,7 @@ def _relation(stream: Stream, start: Frontier | None, end: Frontier, reading: Re
     if stream.keys is not None and start is not None:
         kept = keep(rows, reading.many)
         rows, count, within = kept.frame, kept.count, f"({key_range(kept, stream.keys)} /* keys of {note} */)"
-    rows.createOrReplaceTempView(quoted(name))
+    temp_view(rows, name)
     return _Relation(f"(select * from {quoted(name)} /* {note} */)", within, count)
 
 

@@ -40,7 +40,8 @@ class OnTable:
         since, until = None if start is None else start.tables[0].version, end.tables[0].version
         shape = stream_shape(self.log, self.stream, since, until)
         query = replace(self.stream.base_query, table=mark(self.log.table_id)).text
-        many = since is None or too_many(changed_rows(Interval(self.log, since, until).files))
+        rows = changed_rows(Interval(self.log, since, until).files)
+        many = since is None or (rows is not None and too_many(rows))
         return Reading(shape, lambda: self._rows(since, until), query, many=many)
 
     def _rows(self, since: int | None, until: int) -> DataFrame:

@@ -9,6 +9,8 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from dbt.adapters.streamspark.changes.temp_view import drop_temp_view, temp_view
+
 
 class Views(AbstractContextManager["Views"]):
     """What is analysed inside the block may read the views; a DataFrame made there keeps what it read."""
@@ -20,10 +22,10 @@ class Views(AbstractContextManager["Views"]):
     def add(self, frame: DataFrame, name: str = "", what: str = "rows") -> str:
         """The name of a temporary view of `frame`: `name`, or one that says `what` it is."""
         name = name or f"__{re.sub('[^A-Za-z0-9]', '_', what)}_{uuid.uuid4().hex[:12]}"
-        frame.createOrReplaceTempView(name)
+        temp_view(frame, name)
         self._names.append(name)
         return name
 
     def __exit__(self, *_: Any) -> None:
         for name in self._names:
-            self.spark.catalog.dropTempView(name)
+            drop_temp_view(self.spark, name)
