@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.consume.held_source import stage
+from dbt.adapters.streamspark.changes.differentiate.views import Views
+from dbt.adapters.streamspark.consume.held_source import HeldSource, held_source
+from dbt.adapters.streamspark.consume.merge import Merge
 from tests.functional.projects import READY, TRACKED, World, operations, run
 
 SOURCES = """
@@ -157,11 +159,11 @@ class TestHistoryOfATable:
     def test_whether_many_rows_come_is_told_by_the_log(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         told: list[bool] = []
 
-        def staged(spark: SparkSession, view: str, many: bool) -> int:
+        def held(spark: SparkSession, merge: Merge, many: bool, views: Views) -> HeldSource | None:
             told.append(many)
-            return stage(spark, view, many)
+            return held_source(spark, merge, many, views)
 
-        monkeypatch.setattr("dbt.adapters.streamspark.consume.merge_by_position.stage", staged)
+        monkeypatch.setattr("dbt.adapters.streamspark.consume.merge_by_position.held_source", held)
         monkeypatch.setattr("dbt.adapters.streamspark.changes.differentiate.local_rows.MOST_ROWS", 20)
         people = ", ".join(f"({n}, 'n', timestamp'2026-03-01')" for n in range(10, 40))
         for statement in (

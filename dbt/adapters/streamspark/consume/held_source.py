@@ -38,9 +38,9 @@ def too_large(rows: int) -> bool:
     return rows > MOST_ROWS
 
 
-def held_source(spark: SparkSession, merge: Merge, staged: int, views: Views) -> HeldSource | None:
-    """None for a source that is too large. `staged`: how many rows it reads, where they are held."""
-    many = too_many(staged)  # of so many changed rows there is as much to merge: it is not computed in vain
+def held_source(spark: SparkSession, merge: Merge, many: bool, views: Views) -> HeldSource | None:
+    """None for a source that is too large. `many`: it reads more rows than the driver holds, and of so many there is as
+    much to merge; it is not computed in vain."""
     kept = keep(spark.sql(f"select * from {merge.source}"), many)
     assert kept.count is not None
     if too_large(kept.count):

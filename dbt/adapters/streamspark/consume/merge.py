@@ -26,8 +26,8 @@ class Merge:
     each with the SQL over `s` that is equal to it (NULL being equal to NULL). Of `matched` the first clause that holds
     counts; `added` is for rows of `s` that match none. `within` is SQL over `t` and `s` that is to hold of all that
     match. `staged`: a temporary view that the source reads more than once. `simpler`: a merge that does the same in the
-    usual case, of the same target and staged view, each of whose rows matches one row at most; it fails with
-    NOT_SO_SIMPLE in others. No statement of Delta's says what a clause that `adds` does."""
+    usual case, reads that view once, and of which each row matches one row at most; it fails with NOT_SO_SIMPLE in
+    others. No statement of Delta's says what a clause that `adds` does."""
 
     target: str
     source: str

@@ -16,7 +16,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
+from dbt.adapters.streamspark.changes.differentiate.local_rows import keep, too_many
 from dbt.adapters.streamspark.changes.differentiate.snapshots import files_at
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.file_frame import file_frame
@@ -72,17 +72,15 @@ def _merged(commit: MergeCommit, consumption: Consumption, views: Views) -> dict
     assert merge is not None
     if count is not None:
         return None if too_large(count) else _Merging(commit, HeldSource(merge, count), views).merged()
-    staged = stage(views.spark, merge.staged, consumption.many) if merge.staged else 0
-    if too_large(staged):
-        return None
     with _unless_not_so_simple():
         if merge.simpler is not None:
-            return _held(commit, merge.simpler, staged, views, usual=True)
-    return _held(commit, merge, staged, views)
+            return _held(commit, merge.simpler, consumption.many, views, usual=True)
+    staged = stage(views.spark, merge.staged, consumption.many) if merge.staged else 0
+    return None if too_large(staged) else _held(commit, merge, too_many(staged), views)
 
 
-def _held(commit: MergeCommit, merge: Merge, staged: int, views: Views, usual: bool = False) -> dict[str, int] | None:
-    source = held_source(views.spark, merge, staged, views)
+def _held(commit: MergeCommit, merge: Merge, many: bool, views: Views, usual: bool = False) -> dict[str, int] | None:
+    source = held_source(views.spark, merge, many, views)
     return None if source is None else _Merging(commit, source, views, usual).merged()
 
 
