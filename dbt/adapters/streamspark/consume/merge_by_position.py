@@ -43,7 +43,7 @@ def merge_by_position(spark: SparkSession, consumption: Consumption) -> dict[str
     """Commits `consumption.merge` as MERGE would, and gives what MERGE answers: num_affected_rows, num_updated_rows,
     num_deleted_rows and num_inserted_rows. The session has the consumption's confs.
 
-    None, with nothing written, where Delta's own MERGE has to do it: a source that is too large, tables with columns
+    None, with nothing committed, where Delta's own MERGE has to do it: a source that is too large, tables with columns
     that are computed, of other types than the source's, without deletion vectors or statistics, or with a change data
     feed; or where two rows of the source match one of the target, for which MERGE knows the error, or the consumption's
     number is taken, which makes MERGE do nothing.
