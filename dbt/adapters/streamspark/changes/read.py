@@ -57,16 +57,16 @@ def read_interval(
     _check_columns(interval, dialect)
     rows = _rows(interval, mode, reader)
     times = _times(interval, dialect)
-    return ChangeSet(selected(rows, ["__data.*", *dialect.select(times)]), _shape(interval, mode))
+    return ChangeSet(selected(rows, ["__data.*", *dialect.select(times)]), interval_shape(interval, mode))
 
 
 def plan_shape(log: TableLog, start: int | None, end: int, mode: str = "standard") -> str:
     """The plan shape of an interval, from its commits' file actions alone."""
-    return _shape(Interval(log, start, end), mode)
+    return interval_shape(Interval(log, start, end), mode)
 
 
-def _shape(interval: Interval, mode: str) -> str:
-    """Modes that read inserts have but two shapes beside the initial rows."""
+def interval_shape(interval: Interval, mode: str) -> str:
+    """The same of an interval that is there. Modes that read inserts have but two shapes beside the initial rows."""
     inserting: dict[str, Callable[[Sequence[Commit]], list[Any]]] = {
         "append_only": inserted_files,
         "insert_only": arrived_files,

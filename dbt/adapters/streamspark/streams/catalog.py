@@ -6,7 +6,6 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.catalog_table import catalog_table, is_view
-from dbt.adapters.streamspark.changes.log import SESSION_CATALOG
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidStreamConfig
 from dbt.adapters.streamspark.java_names import java_names
 from dbt.adapters.streamspark.streams.definition import PREFIX, StreamDefinition, from_properties
@@ -32,10 +31,7 @@ def properties(spark: SparkSession, name: str) -> dict[str, str] | None:
 def stream_properties(spark: SparkSession, name: str) -> dict[str, str] | None:
     """Those of a view that make it a stream; None when there is no view of that name. Not by a statement, which hides
     values that hold a word such as token, as a column may be called."""
-    parts = name_parts(name)
-    if [part.lower() for part in parts[:-2]] not in ([], [SESSION_CATALOG]):
-        return None
-    metadata = catalog_table(spark, parts[-2:])
+    metadata = catalog_table(spark, name_parts(name))
     if metadata is None or not is_view(metadata):
         return None
     kept = java_names(spark).scala.jdk.javaapi.CollectionConverters.asJava(metadata.properties())

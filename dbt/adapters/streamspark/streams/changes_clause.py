@@ -13,6 +13,7 @@ from dbt.adapters.streamspark.changes.change_query import ChangeQuery
 from dbt.adapters.streamspark.changes.changes import read_changes
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.changes.temp_view import temp_view
 from dbt.adapters.streamspark.errors import InvalidInterval, InvalidQuery
 from dbt.adapters.streamspark.literals import in_comment
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
@@ -62,7 +63,7 @@ class ChangesClause:
         start = _frontier(query, self.start, lookup)
         end = now(query) if self.end is None else _frontier(query, self.end, lookup)
         frame = read_changes(query.interval(start, end), **self.options)
-        frame.createOrReplaceTempView(self.relation.split("`")[1])
+        temp_view(frame, self.relation.split("`")[1])
 
 
 def check_allowed(model: Mapping[str, Any]) -> None:

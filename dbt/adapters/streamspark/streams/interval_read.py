@@ -16,8 +16,8 @@ from dbt.adapters.streamspark.changes.log import TableLog
 @dataclass(frozen=True)
 class Reading:
     """`query` is the stored text that was read, for the cursor. `before`: the rows lead from those of this other text,
-    which was read last, to those of `query`. `interval`: what is read, where it is one query's. `many`: as far as is
-    known more rows have changed than the driver holds."""
+    which was read last, to those of `query`. `interval`: what is read, where it is one query's. `many`: more rows than
+    the driver holds are taken to have changed."""
 
     shape: str
     rows: Callable[[], DataFrame]

@@ -13,9 +13,10 @@ from dbt.adapters.streamspark.changes.ends import frontier_of
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.log import TableLog
+from dbt.adapters.streamspark.changes.read import interval_shape
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 from dbt.adapters.streamspark.streams.interval_read import Reading
-from dbt.adapters.streamspark.streams.reading import read_stream, stream_shape, stream_view_sql
+from dbt.adapters.streamspark.streams.reading import read_stream, stream_view_sql
 from dbt.adapters.streamspark.streams.source import open_source
 from dbt.adapters.streamspark.streams.stored_query import mark
 
@@ -38,11 +39,11 @@ class OnTable:
     def read(self, start: Frontier | None, end: Frontier, last: str | None = None) -> Reading:
         """A changed definition counts from the reader's own start on, whatever was read before."""
         since, until = None if start is None else start.tables[0].version, end.tables[0].version
-        shape = stream_shape(self.log, self.stream, since, until)
+        interval = Interval(self.log, since, until)
         query = replace(self.stream.base_query, table=mark(self.log.table_id)).text
-        rows = changed_rows(Interval(self.log, since, until).files)
+        rows = changed_rows(interval.files)
         many = since is None or (rows is not None and too_many(rows))
-        return Reading(shape, lambda: self._rows(since, until), query, many=many)
+        return Reading(interval_shape(interval, self.stream.mode), lambda: self._rows(since, until), query, many=many)
 
     def _rows(self, since: int | None, until: int) -> DataFrame:
         return read_stream(self.spark, self.log, self.stream, since, until).dataframe

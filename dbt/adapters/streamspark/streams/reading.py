@@ -7,7 +7,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.projection import Projection, quoted
-from dbt.adapters.streamspark.changes.read import ChangeSet, plan_shape, read_interval
+from dbt.adapters.streamspark.changes.read import ChangeSet, read_interval
 from dbt.adapters.streamspark.changes.schemas import Schemas
 from dbt.adapters.streamspark.changes.view_sql import view_sql
 from dbt.adapters.streamspark.errors import BrokenSource
@@ -52,11 +52,6 @@ def _read(spark: SparkSession, log: TableLog, stream: StreamDefinition, start: i
         unique_key=stream.unique_key,
         metadata_columns=stream.metadata_columns,
     )
-
-
-def stream_shape(log: TableLog, stream: StreamDefinition, start: int | None, end: int) -> str:
-    """The plan shape of an interval; EMPTY only where there is nothing to read."""
-    return plan_shape(log, start, end, stream.mode)
 
 
 def projection(log: TableLog, stream: StreamDefinition, version: int) -> Projection:

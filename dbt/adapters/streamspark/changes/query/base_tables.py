@@ -46,11 +46,10 @@ class BaseTables:
 
     def view(self, parts: Sequence[str], namespace: Sequence[str]) -> View | None:
         """The view of that name, None when it is none. Raises UnsupportedQuery for one that has no SQL text."""
-        own = list(parts[1:] if len(parts) == 3 and parts[0].lower() == SESSION_CATALOG else parts)
-        if len(own) > 2 or own[0].lower() == "delta":
+        if parts[0].lower() == "delta":
             return None
-        below = [*namespace, *own] if len(own) == 1 and namespace else None
-        metadata = catalog_table(self.spark, own) or (catalog_table(self.spark, below) if below else None)
+        below = [*namespace, *parts] if len(parts) == 1 and namespace else None
+        metadata = catalog_table(self.spark, parts) or (catalog_table(self.spark, below) if below else None)
         if metadata is None or not is_view(metadata):
             return None
         text = metadata.viewText()
