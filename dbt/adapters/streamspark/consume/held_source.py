@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep, too_many
 from dbt.adapters.streamspark.changes.differentiate.views import Views
+from dbt.adapters.streamspark.changes.log import Action
 from dbt.adapters.streamspark.consume.key_range import key_range
 from dbt.adapters.streamspark.consume.merge import Merge
 
@@ -38,15 +40,17 @@ def too_large(rows: int) -> bool:
     return rows > MOST_ROWS
 
 
-def held_source(spark: SparkSession, merge: Merge, many: bool, views: Views) -> HeldSource | None:
+def held_source(
+    spark: SparkSession, merge: Merge, many: bool, views: Views, files: Sequence[Action] = ()
+) -> HeldSource | None:
     """None for a source that is too large. `many`: it reads more rows than the driver holds, and of so many there is as
-    much to merge; it is not computed in vain."""
+    much to merge; it is not computed in vain. `files`: the target's, as far as they are known."""
     kept = keep(spark.sql(f"select * from {merge.source}"), many)
     assert kept.count is not None
     if too_large(kept.count):
         return None
     held = replace(merge, source=views.add(kept.frame, what="source"))
-    return HeldSource(replace(held, within=_within(spark, kept, held)), kept.count)
+    return HeldSource(replace(held, within=_within(spark, kept, held, files)), kept.count)
 
 
 def stage(spark: SparkSession, view: str, many: bool) -> int:
@@ -57,8 +61,8 @@ def stage(spark: SparkSession, view: str, many: bool) -> int:
     return staged.count
 
 
-def _within(spark: SparkSession, kept: Kept, merge: Merge) -> str:
+def _within(spark: SparkSession, kept: Kept, merge: Merge, files: Sequence[Action]) -> str:
     names = [column for column, _ in merge.keys]
     values = ", ".join(f"{sql} as __k{place}" for place, (_, sql) in enumerate(merge.keys))
     keys = replace(kept, frame=spark.sql(f"select {values} from {merge.source} s").toDF(*names))
-    return f"({key_range(keys, names)}){f' and {merge.within}' if merge.within else ''}"
+    return f"({key_range(keys, names, files)}){f' and {merge.within}' if merge.within else ''}"

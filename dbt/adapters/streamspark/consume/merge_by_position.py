@@ -80,7 +80,8 @@ def _merged(commit: MergeCommit, consumption: Consumption, views: Views) -> dict
 
 
 def _held(commit: MergeCommit, merge: Merge, many: bool, views: Views, usual: bool = False) -> dict[str, int] | None:
-    source = held_source(views.spark, merge, many, views)
+    log = commit.log
+    source = held_source(views.spark, merge, many, views, files_at(log, log.version) or ())
     return None if source is None else _Merging(commit, source, views, usual).merged()
 
 

@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.streamspark.changes.change_query import ChangeQuery, QueryInterval
 from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
+from dbt.adapters.streamspark.changes.differentiate.snapshots import files_at
 from dbt.adapters.streamspark.changes.file_changes import EMPTY
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
@@ -264,7 +265,7 @@ def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
     reading = opened.read(start, end, _last_query(plan, key))
     if plan.log is not None and reading.shape != EMPTY:
         _ahead.read(plan.log, always=plan.consumer.rebuild or not plan.consumer.merges)
-    made = _relation(stream, start, end, reading)
+    made = _relation(stream, start, end, reading, plan.log)
     plan.shapes[key], plan.streams[key] = reading.shape, stream
     plan.reads[key] = StreamRead(
         stream.name,
@@ -307,7 +308,9 @@ class _Relation:
     count: int | None = None
 
 
-def _relation(stream: Stream, start: Frontier | None, end: Frontier, reading: Reading) -> _Relation:
+def _relation(
+    stream: Stream, start: Frontier | None, end: Frontier, reading: Reading, target: TableLog | None = None
+) -> _Relation:
     """A temporary view of the interval's rows, and the SQL that reads it: it says what it is."""
     name = view_name(stream, start, end) + _before(reading, start)
     note = f"stream {stream.name}: {interval_text(start, end)} of {end.timestamp:%Y-%m-%d %H:%M:%S} UTC"
@@ -315,7 +318,9 @@ def _relation(stream: Stream, start: Frontier | None, end: Frontier, reading: Re
     rows, within, count = _rows(stream, reading), "", None
     if stream.keys is not None and start is not None:
         kept = keep(rows, reading.many)
-        rows, count, within = kept.frame, kept.count, f"({key_range(kept, stream.keys)} /* keys of {note} */)"
+        files = (target and files_at(target, target.version)) or ()
+        rows, count = kept.frame, kept.count
+        within = f"({key_range(kept, stream.keys, files)} /* keys of {note} */)"
     temp_view(rows, name)
     return _Relation(f"(select * from {quoted(name)} /* {note} */)", within, count)
 

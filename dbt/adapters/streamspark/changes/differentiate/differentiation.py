@@ -10,11 +10,13 @@ from pyspark.sql.types import DataType, StructType
 
 from dbt.adapters.streamspark.changes.differentiate.copies import numbered
 from dbt.adapters.streamspark.changes.differentiate.delta import SIGNED, Delta, difference
-from dbt.adapters.streamspark.changes.differentiate.keys import Keys, having, known_columns
+from dbt.adapters.streamspark.changes.differentiate.keys import Column, Keys, having, known_columns
 from dbt.adapters.streamspark.changes.differentiate.leaves import ROW_ID, Leaf
 from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep
+from dbt.adapters.streamspark.changes.differentiate.narrows import narrows
 from dbt.adapters.streamspark.changes.differentiate.netted import netted
 from dbt.adapters.streamspark.changes.differentiate.rows import rows
+from dbt.adapters.streamspark.changes.differentiate.snapshots import files_at
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.missing_files import named_files
 from dbt.adapters.streamspark.changes.projection import quoted
@@ -40,6 +42,7 @@ class Differentiation:
     dry: bool = False
     many: bool = False
     kept_sql: list[str] = field(default_factory=list)
+    _origins: dict[str, tuple[BaseTable, str]] = field(default_factory=dict)
     _memory: dict[object, object] = field(default_factory=dict)
 
     def _once(self, key: object, make: Callable[[], object]) -> object:
@@ -55,6 +58,7 @@ class Differentiation:
 
     def _rows_at(self, node: Operator, end: bool) -> str:
         if isinstance(node, Scan):
+            self._origins |= {name: (node.table, column) for column, name in node.names.items()}
             columns = [f"{quoted(column)} as {name}" for column, name in node.names.items()]
             return f"(select {', '.join([*columns, f'{ROW_ID} as __id'])} from {self.table(node.table, end)})"
         if isinstance(node, Constant):
@@ -177,11 +181,20 @@ class Differentiation:
             return relation
         listed = ", ".join(f"{term.sql} as __k{place}" for place, term in enumerate(terms))
         values = replace(delta.kept, frame=self.ask(f"select {listed} from {delta.sql}"))
-        return having(relation, known_columns(values), [term.sql for term in expressions])
+        return having(relation, known_columns(values), [term.sql for term in expressions], self.narrows)
 
     def restricted(self, node: Operator, end: bool, keys: Keys, terms: Sequence[Term]) -> str:
         """The operator's rows at one end whose expressions are one of the keys."""
-        return keys.restrict(self.at(node, end), [term.sql for term in terms])
+        return keys.restrict(self.at(node, end), [term.sql for term in terms], self.narrows)
+
+    def narrows(self, expression: str, key: Column) -> bool:
+        """Whether a test of the values of `expression` spares enough of a table's rows; of what is no column of a table
+        nobody knows."""
+        if self.dry or expression not in self._origins:
+            return True
+        table, column = self._origins[expression]
+        interval = self.leaves[table.token].interval
+        return narrows(key, column, files_at(interval.log, interval.end) or ())
 
     # Spark
 

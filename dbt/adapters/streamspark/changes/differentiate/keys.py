@@ -7,7 +7,7 @@ finds the ranges.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -68,12 +68,20 @@ class Column:
         known = self.values is not None or self.ranges is not None
         return "=" if known and not self.has_null else "<=>"
 
-    def _known(self, expression: str) -> list[str]:
+    @property
+    def spans(self) -> Ranges:
+        """First and last of the values that pass the test, NULL aside: where it is exact, each value is a range of its
+        own."""
         known = [value for value in self.values or () if value is not None]
-        if known and len(known) <= LISTED:
-            return [f"{expression} in ({', '.join(self._literal(value) for value in known)})"]
-        ranges = _ranges(known) if self.ranges is None else self.ranges
-        return [f"{expression} between {self._literal(least)} and {self._literal(most)}" for least, most in ranges]
+        if self.is_exact:
+            return [(value, value) for value in known]
+        return _ranges(known) if self.ranges is None else self.ranges
+
+    def _known(self, expression: str) -> list[str]:
+        spans = self.spans
+        if spans and self.is_exact:
+            return [f"{expression} in ({', '.join(self._literal(value) for value, _ in spans)})"]
+        return [f"{expression} between {self._literal(least)} and {self._literal(most)}" for least, most in spans]
 
     def _literal(self, value: int | str | date | Decimal) -> str:
         text = literal(value)
@@ -90,6 +98,13 @@ def _order(value: Any) -> Any:
     return value.encode() if isinstance(value, str) else value
 
 
+Narrows = Callable[[str, Column], bool]  # of an expression, and the values that its test lets pass
+
+
+def always(expression: str, column: Column) -> bool:
+    return True
+
+
 @dataclass(frozen=True)
 class Keys:
     """Distinct keys: `relation` has them in columns `__k0`, `__k1`, …; `columns` is what is known of each."""
@@ -98,20 +113,23 @@ class Keys:
     columns: tuple[Column, ...]
     is_empty: bool = False
 
-    def restrict(self, rows: str, expressions: Sequence[str]) -> str:
-        """The rows of a relation whose `expressions` are one of the keys, NULL being equal to NULL."""
-        tested = having(rows, self.columns, expressions)
+    def restrict(self, rows: str, expressions: Sequence[str], narrows: Narrows = always) -> str:
+        """The rows of a relation whose `expressions` are one of the keys, NULL being equal to NULL; `narrows` as in
+        having."""
         if len(self.columns) == 1 and self.columns[0].is_exact:
-            return tested
+            return having(rows, self.columns, expressions)
+        tested = having(rows, self.columns, expressions, narrows)
         pairs = enumerate(zip(expressions, self.columns, strict=True))
         equal = " and ".join(f"{expression} {column.equals} __k{place}" for place, (expression, column) in pairs)
         return f"(select q.* from {tested} q left semi join {self.relation} on {equal})"
 
 
-def having(rows: str, columns: Sequence[Column], expressions: Sequence[str]) -> str:
-    """The rows of a relation that pass the tests of the key columns: all that have a key, and maybe others. The
-    relation needs a name: without one Spark takes `where (false)` for its name and column."""
-    tests = (column.test(expression) for expression, column in zip(expressions, columns, strict=True))
+def having(rows: str, columns: Sequence[Column], expressions: Sequence[str], narrows: Narrows = always) -> str:
+    """The rows of a relation that pass the tests of the key columns: all that have a key, and maybe others. Of a test
+    that does not narrow what is read nothing is written. The relation needs a name: without one Spark takes
+    `where (false)` for its name and column."""
+    pairs = [pair for pair in zip(expressions, columns, strict=True) if narrows(*pair)]
+    tests = (column.test(expression) for expression, column in pairs)
     written = [test for test in tests if test is not None]
     return f"(select * from {rows} q where {' and '.join(written)})" if written else rows
 

@@ -1,0 +1,60 @@
+"""Whether a look at a table is spared anything by a test of where a key lies."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import date
+from typing import Any
+
+from pyspark.sql.types import DateType, DecimalType
+
+from dbt.adapters.streamspark.changes.differentiate.keys import Column
+from dbt.adapters.streamspark.changes.log import Action
+
+# A test takes its time for each row, and new code for each run, since its bounds are part of it; where more than this
+# share of the rows passes, the join that follows does without it.
+MOST = 0.75
+
+
+def narrows(key: Column, name: str, files: Sequence[Action]) -> bool:
+    """Whether the test of the column `name` leaves out enough of the rows of `files` (add actions), their values taken
+    to lie evenly between the bounds that the statistics tell. True where these do not tell.
+
+    >>> from pyspark.sql.types import LongType
+    >>> files = [{"stats": '{"numRecords":9,"minValues":{"id":0},"maxValues":{"id":999}}'}]
+    >>> [narrows(Column(LongType(), None, ranges), "id", files) for ranges in ([(3, 990)], [(0, 9), (900, 950)])]
+    [False, True]
+    """
+    shares = list(_shares(key, name.lower(), files))
+    return not shares or sum(rows * share for rows, share in shares) <= MOST * sum(rows for rows, _ in shares)
+
+
+def _shares(key: Column, name: str, files: Sequence[Action]) -> Iterator[tuple[int, float]]:
+    """Of each file that tells: how many rows it has, and which share of them passes."""
+    for file in files:
+        stats = json.loads(file.get("stats") or "{}")
+        least, most = (_bound(key, name, stats.get(side, {})) for side in ("minValues", "maxValues"))
+        if least is not None and most is not None:
+            yield stats["numRecords"], _share(key, least, most)
+
+
+def _share(key: Column, least: Any, most: Any) -> float:
+    """Which share of the values from `least` to `most` passes the test. A text cannot be divided: all or none."""
+    if isinstance(least, str):
+        return float(any(first <= least and most <= last for first, last in key.spans))
+    unit = 0 if isinstance(key.data_type, DecimalType) else 1  # days and whole numbers are counted
+    low, high = _number(least), _number(most) + unit
+    pairs = [(max(low, _number(first)), min(high, _number(last) + unit)) for first, last in key.spans]
+    met = [last - first for first, last in pairs if first <= last]
+    return sum(met) / (high - low) if high > low else float(bool(met))
+
+
+def _number(value: Any) -> float:
+    return float(value.toordinal() if isinstance(value, date) else value)
+
+
+def _bound(key: Column, name: str, bounds: dict[str, Any]) -> Any:
+    """Delta writes days as texts."""
+    found = {column.lower(): value for column, value in bounds.items()}.get(name)
+    return date.fromisoformat(found) if isinstance(found, str) and isinstance(key.data_type, DateType) else found

@@ -1,0 +1,54 @@
+"""Which tests of keys a look at the target is spared by."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from pyspark.sql.types import DataType, DateType, DecimalType, IntegerType, StringType
+
+from dbt.adapters.streamspark.changes.differentiate.keys import LISTED, Column
+from dbt.adapters.streamspark.changes.differentiate.narrows import narrows
+
+MANY = LISTED + 1
+TEXTS = [f"k{number:03}" for number in range(MANY)]
+DECIMALS = [Decimal(number) / 2 for number in range(MANY)]
+
+
+def file(least: Any, most: Any, name: str = "id", rows: int = 10) -> dict[str, Any]:
+    return {"stats": json.dumps({"numRecords": rows, "minValues": {name: least}, "maxValues": {name: most}})}
+
+
+def days(*numbers: int) -> list[date]:
+    return [date.fromordinal(date(2026, 1, 1).toordinal() + number) for number in numbers]
+
+
+CASES: dict[str, tuple[DataType, list[Any], list[dict[str, Any]], bool]] = {
+    "few of many numbers": (IntegerType(), [1, 500], [file(1, 999)], True),
+    "each number": (IntegerType(), [1, 2, 3, None], [file(1, 3)], False),
+    "numbers all over": (IntegerType(), list(range(0, 1000, 10)), [file(5, 985)], False),
+    "numbers at the ends": (IntegerType(), [*range(50), *range(950, 1000)], [file(0, 999)], True),
+    "numbers of another file": (IntegerType(), list(range(100)), [file(0, 99), file(100, 999, rows=90)], True),
+    "most rows in their file": (IntegerType(), list(range(100)), [file(0, 99, rows=90), file(100, 999)], False),
+    "days all over": (DateType(), days(*range(MANY)), [file("2026-01-02", "2026-01-30")], False),
+    "days of another year": (DateType(), days(*range(MANY)), [file("2025-01-01", "2025-12-31")], True),
+    "decimals all over": (DecimalType(9, 1), DECIMALS, [file(0.5, 30)], False),
+    "few decimals": (DecimalType(9, 1), DECIMALS[:9], [file(0, 4)], True),
+    "texts all over": (StringType(), TEXTS, [file("k001", "k060")], False),
+    "texts beyond": (StringType(), TEXTS, [file("k001", "zz")], True),
+    "few texts": (StringType(), TEXTS[:9], [file("k000", "k008")], True),
+    "no value but NULL": (IntegerType(), [None], [file(1, 3)], True),
+    "statistics of another column": (IntegerType(), [1, 2, 3], [file(1, 3, "other")], True),
+    "a name in other letters": (IntegerType(), [1, 2, 3], [file(1, 3, "ID")], False),
+    "no statistics": (IntegerType(), [1, 2, 3], [{}], True),
+    "no files": (IntegerType(), [1, 2, 3], [], True),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_of_keys(name: str) -> None:
+    kind, values, files, expected = CASES[name]
+    assert narrows(Column(kind, tuple(values), has_null=None in values), "id", files) is expected
