@@ -14,7 +14,7 @@ from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import Commit
 from dbt.adapters.streamspark.consume import user_metadata
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
-from dbt.adapters.streamspark.consume.costs import Begun, Costs, Took
+from dbt.adapters.streamspark.consume.costs import Begun, Costs, Took, begun_from
 from dbt.adapters.streamspark.consume.pins import Pins
 from dbt.adapters.streamspark.errors import InvalidInterval, OffsetUnknown
 
@@ -52,8 +52,10 @@ def test_costs_are_carried_from_run_to_run() -> None:
     found = user_metadata.read(committed(plan, {plan.consumer: 4}), plan.consumer)
     assert found is not None and found.begun is not None
     costs = found.begun.ended(NOW)
-    assert costs == Costs(Took(60.0, 1000), Took(40.0, 100))
-    assert Begun(NOW.timestamp() + 5, 900, True, costs).ended(NOW) == Costs(Took(0.0, 900, 2), Took(40.0, 100))
+    assert costs == Costs(Took(60.0, 1000, since=1), Took(40.0, 100))
+    again = Begun(NOW.timestamp() + 5, 900, True, costs)
+    assert again.ended(NOW) == Costs(Took(0.0, 900, 2), Took(40.0, 100, since=1))
+    assert begun_from(again.to_dict()).before == costs
 
 
 def test_initial_rows_have_no_from() -> None:

@@ -43,6 +43,10 @@ CASES: dict[str, tuple[DataType, list[Any], list[dict[str, Any]], bool]] = {
     "no value but NULL": (IntegerType(), [None], [file(1, 3)], True),
     "statistics of another column": (IntegerType(), [1, 2, 3], [file(1, 3, "other")], True),
     "a name in other letters": (IntegerType(), [1, 2, 3], [file(1, 3, "ID")], False),
+    "texts of numbers": (IntegerType(), [1, 2, 3], [file("1", "3")], True),
+    "texts of days": (DateType(), days(*range(MANY)), [file("a day", "another")], True),
+    "days after Python's": (DateType(), days(*range(MANY)), [file("2026-01-01", "+10000-01-01")], True),
+    "a struct": (IntegerType(), [1, 2, 3], [file({"a": 1}, {"a": 3})], True),
     "no statistics": (IntegerType(), [1, 2, 3], [{}], True),
     "no files": (IntegerType(), [1, 2, 3], [], True),
 }

@@ -84,6 +84,9 @@ def test_marks_in_every_file_are_few_bytes_and_an_update_of_all_rows_is_all() ->
         (Costs(Took(60, 1000), Took(45, 100)), 100, False, False),  # more than ten seconds longer
         (Costs(Took(2, 1000), Took(3, 100)), 100, False, False),  # a look at the changes, which ran once
         (Costs(Took(2, 1000), Took(3, 100, 2)), 50, True, False),
+        (Costs(Took(2, 1000), Took(3, 100, 2, since=10)), 50, False, False),  # a look at what has not run for long
+        (Costs(Took(4, 1000, 2, since=10), Took(3, 100)), 100, True, False),
+        (Costs(Took(1.9, 1000), Took(3, 100, 2, since=10)), 50, True, False),  # more than half as long again
         (Costs(Took(2, 1000), Took(4.5, 100, 2)), 100, True, True),  # followers read a good part of so much anyway
         (Costs(Took(2, 1000), Took(3, 100, 2)), 100, True, False),  # of a small table any change is much
     ],
@@ -122,6 +125,17 @@ def test_either_way_is_known_by_two_runs_before_the_choice_is_for_good() -> None
         costs = Begun(0, 1000 if anew else 100, anew, costs).ended(datetime.fromtimestamp(took, UTC))
         chosen.append("anew" if anew else "by changes")
     assert chosen == ["by changes", "anew", "by changes", "anew", "anew", "anew"]
+
+
+def test_the_loser_is_looked_at_again_from_time_to_time() -> None:
+    """What it took may have been of another time: each eleventh run shows, where that costs half as much again at most."""
+    costs, chosen = Costs(Took(2.0, 1000, 2), Took(2.5, 100, 2)), []
+    for _ in range(24):
+        anew = _is_anew(by_time(costs, [Changed("t", 100, 2000)], False))
+        took = 2.0 if anew else 2.4
+        costs = Begun(0, 1000 if anew else 100, anew, costs).ended(datetime.fromtimestamp(took, UTC))
+        chosen.append(anew)
+    assert [number for number, anew in enumerate(chosen) if not anew] == [10, 21]
 
 
 @pytest.mark.parametrize(

@@ -17,20 +17,26 @@ FEW = 16 * 1024 * 1024
 # What ran once may have been slow for other reasons than what it did: a cold JVM, a busy machine. It is
 # worth another look where that takes at most so many times what the other takes, and at most so many seconds longer.
 LOOK_SHARE, LOOK_SECONDS = 2.0, 10.0
+# So is what has not run for so many runs, since tables grow and machines change; there it may take less.
+LONG_AGO, LOOK_AGAIN_SHARE = 10, 1.5
 
 
 @dataclass(frozen=True)
 class Took:
     """`seconds` from planning to commit, for `size` bytes: those of the base tables, or those that changed. So many
-    `runs` of its kind there have been."""
+    `runs` of its kind there have been, and so many of the other `since`."""
 
     seconds: float
     size: int
     runs: int = 1
+    since: int = 0
 
     def scaled(self, size: int) -> float:
         """The seconds for another size."""
         return self.seconds * size / self.size if self.size else self.seconds
+
+    def to_list(self) -> list[float]:
+        return [round(self.seconds, 2), self.size, self.runs, self.since]
 
 
 @dataclass(frozen=True)
@@ -63,18 +69,24 @@ class Costs:
 
     def to_dict(self) -> dict[str, list[float]]:
         both = {"anew": self.anew, "by_changes": self.by_changes}
-        return {kind: [round(took.seconds, 1), took.size, took.runs] for kind, took in both.items() if took is not None}
+        return {kind: took.to_list() for kind, took in both.items() if took is not None}
 
 
-def worth_a_look(took: Took | None, seconds: float, other: float) -> bool:
-    """Whether what took so long in the only run of its kind, and takes `seconds` by that, should run once more although
-    the `other` way takes less.
+def worth_a_look(took: Took | None, seconds: float, other: float) -> str:
+    """Why what takes `seconds` by its newest run should run once more although the `other` way takes less; empty where
+    it should not.
 
-    >>> worth_a_look(Took(5, 1), 5, 3), worth_a_look(Took(5, 1, runs=2), 5, 3), worth_a_look(Took(5, 1), 500, 300)
-    (True, False, False)
+    >>> worth_a_look(Took(5, 1), 5, 3), worth_a_look(Took(5, 1), 500, 300), worth_a_look(Took(5, 1, runs=2), 5, 3)
+    ('ran only once', '', '')
+    >>> worth_a_look(Took(4, 1, 2, since=10), 4, 3), worth_a_look(Took(5, 1, 2, since=10), 5, 3)
+    ('last ran 10 runs ago', '')
     """
-    once = took is not None and took.runs == 1
-    return once and seconds <= min(LOOK_SHARE * other, other + LOOK_SECONDS)
+    if took is None or seconds > other + LOOK_SECONDS:
+        return ""
+    if took.runs == 1 and seconds <= LOOK_SHARE * other:
+        return "ran only once"
+    again = took.since >= LONG_AGO and seconds <= LOOK_AGAIN_SHARE * other
+    return f"last ran {took.since} runs ago" if again else ""
 
 
 @dataclass(frozen=True)
@@ -92,9 +104,10 @@ class Begun:
 
     def ended(self, committed: datetime) -> Costs:
         """The costs with its own. Clocks may differ: nothing takes less than no time."""
-        last = self.before.anew if self.anew else self.before.by_changes
+        kind, other = ("anew", "by_changes") if self.anew else ("by_changes", "anew")
+        last, others = getattr(self.before, kind), getattr(self.before, other)
         took = Took(max(0.0, committed.timestamp() - self.at), self.size, last.runs + 1 if last else 1)
-        return replace(self.before, **{"anew" if self.anew else "by_changes": took})
+        return Costs(**{kind: took, other: others and replace(others, since=others.since + 1)})
 
 
 def begun_from(found: Mapping[str, Any]) -> Begun:
@@ -102,6 +115,6 @@ def begun_from(found: Mapping[str, Any]) -> Begun:
     return Begun(float(found["at"]), int(found["size"]), bool(found["anew"]), Costs(**before))
 
 
-def _took(seconds: float, size: int, runs: int = 1) -> Took:
+def _took(seconds: float, size: int, runs: int = 1, since: int = 0) -> Took:
     """Runs were not counted at first."""
-    return Took(float(seconds), int(size), int(runs))
+    return Took(float(seconds), int(size), int(runs), int(since))

@@ -97,10 +97,10 @@ def by_time(costs: Costs, tables: Sequence[Changed], followed: bool) -> tuple[bo
     if guessed and (too_little or spared <= SPARED_BY_GUESS):
         return None
     if too_little:
-        look = not followed and worth_a_look(costs.anew, anew, by_changes)
-        return (True, f"{told}, but it ran only once") if look else None
-    look = worth_a_look(costs.by_changes, by_changes, anew)
-    return (False, f"{told}, which ran only once") if look else (True, told)
+        why = "" if followed else worth_a_look(costs.anew, anew, by_changes)
+        return (True, f"{told}, but it {why}") if why else None
+    why = worth_a_look(costs.by_changes, by_changes, anew)
+    return (False, f"{told}, which {why}") if why else (True, told)
 
 
 def _changed(leaf: Leaf) -> Changed:

@@ -32,6 +32,11 @@ class Delta:
     net: bool = False
 
     @property
+    def rows_held(self) -> int | None:
+        """How many rows the driver holds of it, if it holds them all."""
+        return self.kept.count if self.kept is not None and self.kept.is_small else None
+
+    @property
     def one_sided(self) -> bool:
         return not (self.minus and self.plus)
 

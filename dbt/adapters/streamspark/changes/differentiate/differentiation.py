@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyspark.sql import DataFrame
@@ -165,13 +165,15 @@ class Differentiation:
 
     # keys
 
-    def keys(self, sources: Iterable[tuple[Delta, Sequence[Term]]]) -> Keys:
-        """The distinct values of each delta's expressions, in one list."""
+    def keys(self, sources: Sequence[tuple[Delta, Sequence[Term]]]) -> Keys:
+        """The values of each delta's expressions, in one list; distinct ones, unless the driver has them all."""
         selects = [
             f"select {', '.join(f'{term.sql} as __k{place}' for place, term in enumerate(terms))} from {delta.sql}"
             for delta, terms in sources
         ]
-        kept = self.keep(f"select distinct * from ({' union all '.join(selects)})")
+        sql, held = " union all ".join(selects), [n for delta, _ in sources if (n := delta.rows_held) is not None]
+        all_held = len(held) == len(sources)
+        kept = Kept(self.ask(sql), sum(held), True) if all_held else self.keep(f"select distinct * from ({sql})")
         return Keys(self.views.add(kept.frame, what="keys"), known_columns(kept), kept.count == 0)
 
     def met(self, relation: str, expressions: Sequence[Term], delta: Delta, terms: Sequence[Term]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from typing import Any
 
-from pyspark.sql.types import DateType, DecimalType
+from pyspark.sql.types import DateType, DecimalType, StringType
 
 from dbt.adapters.streamspark.changes.differentiate.keys import Column
 from dbt.adapters.streamspark.changes.log import Action
@@ -55,6 +55,17 @@ def _number(value: Any) -> float:
 
 
 def _bound(key: Column, name: str, bounds: dict[str, Any]) -> Any:
-    """Delta writes days as texts."""
+    """Of the key's own kind; None where there is none, or the column is of another one."""
     found = {column.lower(): value for column, value in bounds.items()}.get(name)
-    return date.fromisoformat(found) if isinstance(found, str) and isinstance(key.data_type, DateType) else found
+    if isinstance(key.data_type, DateType):
+        return _day(found)
+    kind = str if isinstance(key.data_type, StringType) else (int, float)
+    return found if isinstance(found, kind) else None
+
+
+def _day(found: Any) -> date | None:
+    """Delta writes days as texts. Python has none after the year 9999."""
+    try:
+        return date.fromisoformat(found) if isinstance(found, str) else None
+    except ValueError:
+        return None

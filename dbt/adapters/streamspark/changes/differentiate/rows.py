@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import singledispatch
 
+from sqlglot import exp, parse_one
+
 from dbt.adapters.streamspark.changes.differentiate.identity import identity
 from dbt.adapters.streamspark.changes.query import algebra
 
@@ -65,7 +67,18 @@ def _(node: algebra.Aggregate, inputs: Inputs, carried: Carried = ()) -> str:
 
 @rows.register
 def _(node: algebra.Window, inputs: Inputs, carried: Carried = ()) -> str:
-    return f"select {listed(node.child.columns, named(node.items), ['__id'])} from {inputs[0]}"
+    """Rows of other `carried` values are in other windows."""
+    items = [(name, _by(term, carried)) for name, term in node.items]
+    return f"select {listed(node.child.columns, named(items), ['__id'], carried)} from {inputs[0]}"
+
+
+def _by(term: algebra.Term, columns: Carried) -> algebra.Term:
+    """A window function that is partitioned by these columns too."""
+    if not columns:
+        return term
+    window = parse_one(term.sql, dialect="spark").assert_is(exp.Window)
+    window.args["partition_by"].extend(exp.column(name) for name in columns)
+    return algebra.Term.of(window)
 
 
 @rows.register
