@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.consume.held_source import HeldSource, held_source
 from dbt.adapters.streamspark.consume.merge import Merge
 from tests.functional.projects import READY, TRACKED, World, operations, run
@@ -159,9 +160,9 @@ class TestHistoryOfATable:
     def test_whether_many_rows_come_is_told_by_the_log(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         told: list[bool] = []
 
-        def held(spark: SparkSession, merge: Merge, many: bool, views: Views) -> HeldSource | None:
+        def held(spark: SparkSession, merge: Merge, many: bool, *others: Any) -> HeldSource | None:
             told.append(many)
-            return held_source(spark, merge, many, views)
+            return held_source(spark, merge, many, *others)
 
         monkeypatch.setattr("dbt.adapters.streamspark.consume.merge_by_position.held_source", held)
         monkeypatch.setattr("dbt.adapters.streamspark.changes.differentiate.local_rows.MOST_ROWS", 20)
