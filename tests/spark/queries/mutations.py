@@ -30,12 +30,12 @@ def mutation(function: Callable[[Patch], None]) -> Callable[[Patch], None]:
 
 
 @contextmanager
-def applied(name: str) -> Iterator[None]:
+def applied(name: str, kind: type[Patch] = Patch) -> Iterator[Patch]:
     generate = rows.rows.dispatch(algebra.Generate)
     try:
-        with pytest.MonkeyPatch.context() as patch:
+        with kind.context() as patch:
             MUTATIONS[name](patch)
-            yield
+            yield patch
     finally:
         rows.rows.register(algebra.Generate, generate)
 
@@ -64,7 +64,7 @@ def join_terms_in_no_order(patch: Patch) -> None:
 
 @mutation
 def keys_forget_null(patch: Patch) -> None:
-    def restrict(self: keys.Keys, relation: str, expressions: Sequence[str]) -> str:
+    def restrict(self: keys.Keys, relation: str, expressions: Sequence[str], narrows: keys.Narrows) -> str:
         equal = " and ".join(f"{expression} = __k{place}" for place, expression in enumerate(expressions))
         return f"(select q.* from {relation} q left semi join {self.relation} on {equal})"
 
