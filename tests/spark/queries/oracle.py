@@ -20,6 +20,7 @@ from typing import Any
 from pyspark.sql import DataFrame, Row
 
 from dbt.adapters.streamspark.changes import changes
+from dbt.adapters.streamspark.changes.bag_changes import bag_changes
 from dbt.adapters.streamspark.changes.change_query import ChangeQuery, QueryInterval
 from dbt.adapters.streamspark.changes.changes import read_changes
 from tests.spark.queries.history import History
@@ -140,6 +141,24 @@ def check_found(history: History, query: str, start: int, end: int, found: Seque
     after = apply_to_bag(bag(history.at(query, start)), found)
     expected = bag(history.at(query, end))
     assert after == expected, f"missing {expected - after}, too many {after - expected}"
+
+
+def check_bag(history: History, query: str, start: int, end: int) -> Counter[str] | None:
+    """The changes as a bag: by what every value came more (above 0) or less often; None where there are none such."""
+    interval = interval_of(history, query, start, end)
+    frame = bag_changes(interval, interval.lowered.schema.names[:1])
+    if frame is None:
+        return None
+    found, expected = bag(history.at(query, start)), bag(history.at(query, end))
+    expected.subtract(found)
+    changed: Counter[str] = Counter()
+    for *values, kind in frame.collect():
+        changed[shown(values)] += {"insert": 1, "delete": -1}[kind]
+    changed, expected = (
+        Counter({value: count for value, count in some.items() if count}) for some in (changed, expected)
+    )
+    assert changed == expected, f"changed {dict(changed)}, but the bags differ by {dict(expected)}"
+    return changed
 
 
 def check_ledger(history: History, query: str, points: Sequence[int], whole: bool = True) -> list[Change]:

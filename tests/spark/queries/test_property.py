@@ -26,7 +26,7 @@ from dbt.adapters.streamspark.errors import InvalidQuery
 from tests.spark.queries.grammar import Grammar
 from tests.spark.queries.held import held_leaves
 from tests.spark.queries.history import FAST, History
-from tests.spark.queries.oracle import check_interval, check_ledger, interval_of
+from tests.spark.queries.oracle import check_bag, check_interval, check_ledger, interval_of
 from tests.spark.queries.programs import Program, tables
 
 pytestmark = pytest.mark.long
@@ -36,6 +36,7 @@ CASES = int(os.environ.get("STREAMSPARK_QUERY_CASES", "2000"))
 ONLY = os.environ.get("STREAMSPARK_QUERY")
 FIRST, A_HISTORY = 60, 280  # cases of the first history, and of every other
 MOST_ROWS = 300
+AS_A_BAG = 0.2  # the part of the queries whose changes are also read as a bag
 LOOKED_AT = 0.1  # the part of the queries of which it is seen whether they have a rule at all
 
 
@@ -67,6 +68,8 @@ def outcome(history: History, query: str, rng: Random) -> Counter[str]:
         return Counter({"refused by Spark": 1})
     try:
         found = Counter({"checked": 1, "cases": checked(history, query, rng)})
+        if rng.random() < AS_A_BAG:
+            found["as a bag"] += bool(check_bag(history, query, 0, 2))
     except InvalidQuery as error:
         if CANNOT_PLAN not in str(error):
             raise

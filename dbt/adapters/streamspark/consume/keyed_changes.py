@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
+from dbt.adapters.streamspark.changes.bag_changes import bag_changes
 from dbt.adapters.streamspark.changes.change_query import QueryInterval
 from dbt.adapters.streamspark.changes.changes import read_changes
 from dbt.adapters.streamspark.changes.differentiate.views import Views
@@ -40,14 +41,18 @@ class KeyedChanges:
         there are at the end. Raises what read_changes raises."""
         spark = interval.query.spark
         with Views(spark) as views:
-            rows = views.add(self._with_ids(read_changes(interval)))
+            rows = views.add(self._rows(interval))
             changes = ApplyChanges(self.model, rows, columns_of(spark.table(rows).schema), self.keys)
             if interval.start is None:
                 return spark.sql(changes.new_rows())
             return spark.sql(f"select *, {KEY}.* from {changes.changed_keys()}")
 
-    def _with_ids(self, changes: DataFrame) -> DataFrame:
-        return changes if self.unique_key else changes.withColumn(ROW_ID, changes["_row_id"])
+    def _rows(self, interval: QueryInterval) -> DataFrame:
+        if not self.unique_key:
+            changes = read_changes(interval)
+            return changes.withColumn(ROW_ID, changes["_row_id"])
+        by_values = None if interval.start is None else bag_changes(interval, self.unique_key)
+        return read_changes(interval) if by_values is None else by_values
 
     def all_rows(self, sql: str) -> str:
         """The SELECT of a new target's rows from those of an interval without a start: ids are unique; that keys are
