@@ -66,7 +66,7 @@ def test_groups_take_up_what_changed(program: Program, name: str) -> None:
         added.frame.createOrReplaceTempView("added")
         groups = additive(query.interval(None, frontiers[number]).lowered)
         assert groups is not None
-        session.sql(additive_merge(groups, target, "added", key_range(added, groups.keys)).sql())
+        session.sql(additive_merge(groups, target, "added", key_range(added, groups.keys).test).sql())
         expected = group_changes(query.interval(None, frontiers[number]))
         assert bag(session.table(target).collect()) == bag(expected.collect())
         own = session.table(target).select(*(f"`{part.column}`" for part in groups.parts))

@@ -313,10 +313,15 @@ def test_the_state_of_a_log_is_computed_ahead_where_the_commit_asks_for_it(
 
 @pytest.mark.parametrize("query", [ADDITIVE, "select id as k, d, s from t0"], ids=["groups", "rows"])
 def test_a_run_that_is_overtaken_is_planned_again(program: Program, query: str) -> None:
-    """What the other run has written, the later change takes back: no key of it is in the plan that is overtaken."""
+    """What the other run has written, the later change takes back: no key of it is in the plan that is overtaken, nor
+    is NULL, which changes later too."""
     history, config = program.history, DifferentialConfig(("k",), "incremental")
-    history.run("delete from t0", "delete from t1", "insert into t1 values (1, 1, true), (2, 2, true), (9, 9, true)")
-    history.run("insert into t0 values (1, 1, 1.50, 'a'), (2, 2, 2.50, 'b')")
+    history.run(
+        "delete from t0",
+        "delete from t1",
+        "insert into t1 values (1, 1, true), (2, 2, true), (9, 9, true), (0, null, true)",
+    )
+    history.run("insert into t0 values (1, 1, 1.50, 'a'), (2, 2, 2.50, 'b'), (null, null, 3.50, 'c')")
     ours, theirs = (
         Target(session_with(program.history.spark, history.confs, history.schema), "differential.raced", query, config)
         for _ in range(2)
@@ -325,6 +330,7 @@ def test_a_run_that_is_overtaken_is_planned_again(program: Program, query: str) 
     history.run("update t0 set d = 7 where id = 1")
     early = theirs.plan()
     history.run("update t0 set d = 1.50 where id = 1", "insert into t0 values (9, 9, 9.00, 'z')")
+    history.run("update t0 set d = 4.50 where id is null")
     late = ours.plan()
     early()
     outcome = late()

@@ -225,6 +225,22 @@ def test_rows_that_are_known_to_be_many_are_computed_once(
     assert case.spark.table("staged_rows").count() == 8
 
 
+@pytest.mark.parametrize("some", ["true", "id > 0", "n > 0"])
+def test_each_key_column_may_be_null(case: Case, some: str) -> None:
+    """Whether any row of the source is NULL there, or none is."""
+    rows = "select id, n, concat(v, '+') as v, if(id % 4 = 0, 'delete', 'update') as what from"
+    source = (
+        f"select * from ({rows} {case.make('row ids').tables[0]} union all {rows} values (-7, 7, 'x') as (id, n, v))"
+    )
+    case.spark.sql(f"{source} where {some}").createOrReplaceTempView("merge_source")
+    keep(case.spark.table("merge_source")).frame.createOrReplaceTempView("merge_source")
+    case.n, changes = 1, {"keys": [("id", "s.id"), ("n", "s.n")]}
+    answer = case.spark.sql(case.merge(case.tables[0], **changes).sql()).first()
+    assert answer is not None and answer["num_updated_rows"] > 5
+    assert case.by_position(case.merge(case.tables[1], **changes), held=False) == answer.asDict()
+    case.check()
+
+
 def test_an_error_of_the_usual_case_is_no_other_case(case: Case) -> None:
     case.make("plain").spark.sql(SOURCE).createOrReplaceTempView("merge_source")
     merge = case.merge(case.tables[1], staged="merge_source", source=SIMPLE)

@@ -23,11 +23,12 @@ def new_attempt() -> str:
 class StreamRead:
     """One stream's interval (start, end] as the model reads it.
 
-    `start` None means the initial rows. `sql` is the fragment that stands for the interval in the model's
-    SQL, a text found nowhere else in it. `within`, where it is known, is another: a predicate on the target `t` that
-    holds for every row which the interval's rows change; they were computed then, `count` of them. `many`: there may be
-    more of them than the driver holds. `is_empty` says that the interval holds no change. `query` is the stored text
-    (streams/stored_query.py) that was read, with which a changed stream is told from the one before.
+    `start` None means the initial rows. `sql` is the fragment that stands for the interval in the model's SQL, a text
+    found nowhere else in it. `within`, where it is known, is another: a predicate on the target `t` that holds for
+    every row which the interval's rows change; they were computed then, `count` of them. `many`: there may be more of
+    them than the driver holds. `never_null`: key columns of the target that no such row has NULL in. `is_empty` says
+    that the interval holds no change. `query` is the stored text (streams/stored_query.py) that was read, with which a
+    changed stream is told from the one before.
     """
 
     stream: str
@@ -40,6 +41,7 @@ class StreamRead:
     within: str = ""
     count: int | None = None
     many: bool = False
+    never_null: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         """A cursor never goes back: rows consumed once would come again."""

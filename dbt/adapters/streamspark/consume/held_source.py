@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep, too_many
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.log import Action
-from dbt.adapters.streamspark.consume.key_range import key_range
+from dbt.adapters.streamspark.consume.key_range import KeyRange, key_range
 from dbt.adapters.streamspark.consume.merge import Merge
 
 ROWS_OF_A_FILE = 100_000
@@ -50,7 +50,9 @@ def held_source(
     if too_large(kept.count):
         return None
     held = replace(merge, source=views.add(kept.frame, what="source"))
-    return HeldSource(replace(held, within=_within(spark, kept, held, files)), kept.count)
+    where = _where(spark, kept, held, files)
+    within = f"({where.test}){f' and {merge.within}' if merge.within else ''}"
+    return HeldSource(replace(held, within=within, never_null=where.never_null), kept.count)
 
 
 def stage(spark: SparkSession, view: str, many: bool) -> int:
@@ -61,8 +63,8 @@ def stage(spark: SparkSession, view: str, many: bool) -> int:
     return staged.count
 
 
-def _within(spark: SparkSession, kept: Kept, merge: Merge, files: Sequence[Action]) -> str:
+def _where(spark: SparkSession, kept: Kept, merge: Merge, files: Sequence[Action]) -> KeyRange:
     names = [column for column, _ in merge.keys]
     values = ", ".join(f"{sql} as __k{place}" for place, (_, sql) in enumerate(merge.keys))
     keys = replace(kept, frame=spark.sql(f"select {values} from {merge.source} s").toDF(*names))
-    return f"({key_range(keys, names, files)}){f' and {merge.within}' if merge.within else ''}"
+    return key_range(keys, names, files)

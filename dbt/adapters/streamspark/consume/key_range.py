@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dbt.adapters.streamspark.changes.differentiate.keys import known_columns
 from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept
@@ -12,10 +12,20 @@ from dbt.adapters.streamspark.changes.log import Action
 from dbt.adapters.streamspark.changes.projection import quoted
 
 
-def key_range(kept: Kept, keys: Sequence[str], files: Sequence[Action] = ()) -> str:
-    """A predicate that the rows of `t` pass whose key is one of the kept rows': few keys are listed, of many the
-    ranges that they lie in are. `true` where nothing can be told, or nothing worth a look of the target's `files`."""
+@dataclass(frozen=True)
+class KeyRange:
+    """`test`: a predicate that the rows of `t` pass whose key is that of a change. `never_null`: the key columns that
+    are NULL in no change."""
+
+    test: str
+    never_null: frozenset[str]
+
+
+def key_range(kept: Kept, keys: Sequence[str], files: Sequence[Action] = ()) -> KeyRange:
+    """Of the rows that were kept, changes with these key columns: few keys are listed, of many the ranges that they lie
+    in are. The test is `true` where nothing can be told, or nothing worth a look of the target's `files`."""
     columns = known_columns(replace(kept, frame=kept.frame.select(*(quoted(key) for key in keys))))
-    told = ((key, column) for key, column in zip(keys, columns, strict=True) if narrows(column, key, files))
-    tests = (column.test(f"t.{quoted(key)}") for key, column in told)
-    return " and ".join(test for test in tests if test is not None) or "true"
+    known = dict(zip(keys, columns, strict=True))
+    tests = (column.test(f"t.{quoted(key)}") for key, column in known.items() if narrows(column, key, files))
+    test = " and ".join(test for test in tests if test is not None) or "true"
+    return KeyRange(test, frozenset(key for key, column in known.items() if column.never_null))

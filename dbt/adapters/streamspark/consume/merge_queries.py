@@ -30,7 +30,9 @@ class MergeQueries:
         new = [f"{self._value(column)} as __streamspark_new{n}" for n, column in enumerate(self.columns)]
         old = [f"t.{quoted(column)} as __streamspark_old{n}" for n, column in enumerate(self.columns)]
         places = [f"t.{name}" for name in (PATH, PLACE, ROW_ID, VERSION)]
-        equal = " and ".join(f"t.{quoted(column)} <=> {value}" for column, value in self.merge.keys)
+        equal = " and ".join(
+            f"t.{quoted(column)} {self.merge.equals(column)} {value}" for column, value in self.merge.keys
+        )
         return (
             f"select /*+ broadcast(s) */ {', '.join([*places, *keys, *old, f'{self._clause()} as {CLAUSE}', *new])} "
             f"from {self.rows} t join {self.merge.source} s on {equal} where {self.merge.within or 'true'}"
@@ -41,7 +43,8 @@ class MergeQueries:
         changed = [f"__streamspark_new{n} as {quoted(column)}" for n, column in enumerate(self.columns)]
         values = {name.lower(): value for name, value in (self.merge.added.values or {}).items()}
         added = [f"{values.get(column.lower(), 'null')} as {quoted(column)}" for column in self.columns]
-        same = " and ".join(f"m.{_key(n)} <=> {value}" for n, (_, value) in enumerate(self.merge.keys))
+        keys = enumerate(self.merge.keys)
+        same = " and ".join(f"m.{_key(n)} {self.merge.equals(column)} {value}" for n, (column, value) in keys)
         return (
             f"select {', '.join(changed)}, {ROW_ID} from {matches} where {self.is_update()} union all "
             f"select {', '.join(added)}, cast(null as bigint) from {self.merge.source} s "

@@ -111,7 +111,7 @@ class Plan:
             seen=self.cursor.seen,
             begun=self.begun,
             final=self.final,
-            merge=self.merge and replace(self.merge, within=self.within),
+            merge=self.merge and replace(self.merge, within=self.within, never_null=self._never_null),
             replacement=self.replacement,
         )
 
@@ -119,6 +119,10 @@ class Plan:
     def within(self) -> str:
         """Where in the target the rows are that change, as a predicate on `t`; empty where that is not known."""
         return " and ".join(read.within for read in self.reads.values() if read.within)
+
+    @property
+    def _never_null(self) -> frozenset[str]:
+        return frozenset().union(*(read.never_null for read in self.reads.values()))
 
     @property
     def _anew(self) -> bool:
@@ -278,6 +282,7 @@ def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
         within=made.within,
         count=made.count,
         many=reading.many,
+        never_null=made.never_null,
     )
     step("plan")
 
@@ -301,11 +306,12 @@ def _end(opened: OpenStream, invocation: str, begin: Frontier, pins: Pins) -> Fr
 
 @dataclass(frozen=True)
 class _Relation:
-    """`sql` reads the rows of an interval; `within` and `count` as in StreamRead."""
+    """`sql` reads the rows of an interval; `within`, `count` and `never_null` as in StreamRead."""
 
     sql: str
     within: str = ""
     count: int | None = None
+    never_null: frozenset[str] = frozenset()
 
 
 def _relation(
@@ -315,14 +321,15 @@ def _relation(
     name = view_name(stream, start, end) + _before(reading, start)
     note = f"stream {stream.name}: {interval_text(start, end)} of {end.timestamp:%Y-%m-%d %H:%M:%S} UTC"
     note = in_comment(note)
-    rows, within, count = _rows(stream, reading), "", None
+    rows, sql = _rows(stream, reading), f"(select * from {quoted(name)} /* {note} */)"
     if stream.keys is not None and start is not None:
         kept = keep(rows, reading.many)
         files = (target and files_at(target, target.version)) or ()
-        rows, count = kept.frame, kept.count
-        within = f"({key_range(kept, stream.keys, files)} /* keys of {note} */)"
+        temp_view(kept.frame, name)
+        where = key_range(kept, stream.keys, files)
+        return _Relation(sql, f"({where.test} /* keys of {note} */)", kept.count, where.never_null)
     temp_view(rows, name)
-    return _Relation(f"(select * from {quoted(name)} /* {note} */)", within, count)
+    return _Relation(sql)
 
 
 def _rows(stream: Stream, reading: Reading) -> DataFrame:

@@ -65,8 +65,12 @@ class Column:
     def equals(self) -> str:
         """What compares with one of these: `=` where NULL is none, which Spark hashes as the number that it is, and
         `<=>` as a row of two."""
-        known = self.values is not None or self.ranges is not None
-        return "=" if known and not self.has_null else "<=>"
+        return "=" if self.never_null else "<=>"
+
+    @property
+    def never_null(self) -> bool:
+        """Whether none of the values is NULL, as far as that is known."""
+        return (self.values is not None or self.ranges is not None) and not self.has_null
 
     @property
     def spans(self) -> Ranges:

@@ -1,0 +1,16 @@
+"""What a merge by position asks of the target."""
+
+from __future__ import annotations
+
+from dbt.adapters.streamspark.consume.merge import Merge, When
+from dbt.adapters.streamspark.consume.merge_queries import MergeQueries
+
+
+def test_keys_are_compared_as_single_values_where_none_is_null() -> None:
+    """The statement that Delta runs takes NULL for equal all the same: it may be planned again with other rows."""
+    keys = [("a", "s.a"), ("b", "s.b")]
+    merge = Merge("t", "source", keys, [], When("", {"a": "s.a"}), never_null=frozenset({"b"}))
+    queries = MergeQueries(merge, ["a", "b"], "rows")
+    assert "on t.`a` <=> s.a and t.`b` = s.b where" in queries.matches()
+    assert "on m.__streamspark_key0 <=> s.a and m.__streamspark_key1 = s.b where" in queries.written("matches")
+    assert "on t.`a` <=> s.a and t.`b` <=> s.b" in merge.sql()
