@@ -32,32 +32,35 @@ def load(spark: SparkSession, schema: str, scale: float, folder: Path, files: in
 
 
 def refresh(number: int, share: float) -> Iterator[str]:
-    """The statements of one refresh, on tables of the current schema: of about `share` of the orders, with their
-    lines, as many come, go and change; a few rows of every other table change, keys among them."""
-    every = max(1, round(1 / share))
+    """The statements of one refresh, on tables of the current schema: of about `share` of the orders, at most half, with
+    their lines, as many come, go and change, all over the tables; a few rows of every other table change, keys among
+    them. Those that come are like those that go, but for their keys, customers and prices: no refresh finds fewer
+    orders than the one before."""
+    every = max(2, round(1 / share))
+    shift = every * NEW_KEYS  # leaves an order among those of the same remainder
+    old = f"<= {(1 + (number - 1) // every) * shift}"
     order = "(o_orderkey div 32 * 8 + o_orderkey % 8)"  # TPC-H uses eight of every 32 keys
-    line = "(l_orderkey div 32 * 8 + l_orderkey % 8)"
-    shifted = NEW_KEYS * number
-    orders = "* except (o_orderkey)"
+    line = order.replace("o_orderkey", "l_orderkey")
+    replaced = number % every
+    neighbour = "if(o_custkey > 1, o_custkey - 1, 1)"
     yield (
-        f"insert into orders by name select o_orderkey + {shifted} as o_orderkey, {orders} from orders "
-        f"where {order} % {every} = {number % every} and o_orderkey < {NEW_KEYS}"
+        f"insert into orders by name select o_orderkey + {shift} as o_orderkey, {neighbour} as o_custkey, "
+        f"* except (o_orderkey, o_custkey) from orders where {order} % {every} = {replaced}"
     )
     yield (
-        f"insert into lineitem by name select l_orderkey + {shifted} as l_orderkey, * except (l_orderkey) from lineitem "
-        f"where {line} % {every} = {number % every} and l_orderkey < {NEW_KEYS}"
+        f"insert into lineitem by name select l_orderkey + {shift} as l_orderkey, l_extendedprice + 1 as l_extendedprice, "
+        f"* except (l_orderkey, l_extendedprice) from lineitem where {line} % {every} = {replaced}"
     )
-    gone = (number + every // 3) % every
-    yield f"delete from lineitem where {line} % {every} = {gone}"
-    yield f"delete from orders where {order} % {every} = {gone}"
-    moved = (number + 2 * every // 3) % every
+    yield f"delete from lineitem where {line} % {every} = {replaced} and l_orderkey {old}"
+    yield f"delete from orders where {order} % {every} = {replaced} and o_orderkey {old}"
+    updated = (number + 2 * every // 3) % every
     yield (
-        "update orders set o_custkey = o_custkey % 100 + 1, o_orderdate = date_add(o_orderdate, 40), "
-        f"o_totalprice = o_totalprice + 100 where {order} % {every} = {moved}"
+        f"update orders set o_custkey = {neighbour}, o_orderdate = date_add(o_orderdate, 40), "
+        f"o_totalprice = o_totalprice + 100 where {order} % {every} = {updated}"
     )
     yield (
         "update lineitem set l_quantity = 50 - l_quantity, l_suppkey = l_suppkey % 7 + 1, "
-        f"l_receiptdate = date_add(l_receiptdate, 30) where {line} % {every} = {moved}"
+        f"l_receiptdate = date_add(l_receiptdate, 30) where {line} % {every} = {updated}"
     )
     yield from _others(number)
 
