@@ -7,9 +7,9 @@ For each query of maintained_queries/, over the same tables:
 - *rebuild*: a dbt model, `materialized='table'`;
 - *differential*: `incremental_strategy='differential'`, which chooses by cost;
 - *incremental*: the same with `refresh='incremental'`, which never rebuilds;
-- *by hand*: the keys that changed, from the change data feed (by_hand.py), where that is a reasonable way to do it.
+- *by hand* (`by_hand`): the keys that changed, from the change data feed (by_hand.py), where that is a way to do it.
 `chain` is four models each of which reads the one before, their seconds added. `customer_history` is a history of
-customer: *apply_changes* against *by hand* (history.py).
+customer: *apply_changes* against *by hand* (history.py), whatever the ways.
 
 Between two runs a share of the orders comes, goes and is updated, with their lines: *clustered* (new keys come, the
 oldest go, the most recent are updated) or *scattered* (all over the table). After each run all ways must hold
@@ -35,12 +35,13 @@ from pyspark.sql import SparkSession
 
 from benchmarks import history
 from benchmarks.by_hand import RULES, ByHand, switch_feed_on
-from benchmarks.maintained_models import QUERIES, SINGLE, WAYS, alike, query_and_way, texts
+from benchmarks.maintained_models import BY_HAND, QUERIES, SINGLE, WAYS, alike, query_and_way, texts
 from benchmarks.maintained_report import write_report
 from dbt.adapters.streamspark import launch
 from tests.tpch.data import clustered, load, refresh
 
 SCHEMA = "tpch"
+ALL = (*WAYS, BY_HAND)
 KINDS = {"clustered": clustered, "scattered": lambda number, share, scale: refresh(number, share)}
 Seconds = dict[tuple[str, str], float]  # by query and way
 
@@ -63,7 +64,7 @@ class Bench:
     def __init__(self, spark: SparkSession, folder: Path, queries: Sequence[str], ways: Sequence[str], scale: float):
         self.spark, self.folder, self.queries, self.ways, self.scale = spark, folder, queries, ways, scale
         self.hands: dict[str, Any] = {
-            name: ByHand(spark, name, SINGLE[name][name]) for name in queries if name in RULES
+            name: ByHand(spark, name, SINGLE[name][name]) for name in queries if name in RULES and BY_HAND in ways
         }
         if history.NAME in queries:
             self.hands[history.NAME] = history.HistoryByHand(spark)
@@ -97,7 +98,7 @@ class Bench:
         """Stops where a model fails, or the ways differ."""
         seconds = self._dbt_run()
         for query, hand in self.hands.items():
-            seconds[query, "by_hand"] = hand.refresh()
+            seconds[query, BY_HAND] = hand.refresh()
         self._check()
         return seconds
 
@@ -175,7 +176,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--shares", default="0.001", help="shares of the orders that change")
     parser.add_argument("--kinds", default="clustered", help="clustered, scattered")
     parser.add_argument("--only", default="", help="only queries whose name holds one of these parts")
-    parser.add_argument("--ways", type=_ways, default=",".join(WAYS), help=f"some of {', '.join(WAYS)}")
+    parser.add_argument("--ways", type=_ways, default=",".join(ALL), help=f"some of {', '.join(ALL)}")
     parser.add_argument("--warm", type=int, default=3, help="refreshes before those that are timed")
     parser.add_argument("--repeat", type=int, default=2, help="timed refreshes")
     parser.add_argument("--out", type=Path, help="a JSON file for what was measured")
@@ -184,9 +185,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _ways(text: str) -> str:
-    unknown = set(text.split(",")) - set(WAYS)
+    unknown = set(text.split(",")) - set(ALL)
     if unknown:
-        raise argparse.ArgumentTypeError(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(WAYS)}")
+        raise argparse.ArgumentTypeError(f"unknown: {', '.join(sorted(unknown))}; there are {', '.join(ALL)}")
     return text
 
 

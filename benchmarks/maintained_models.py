@@ -32,13 +32,19 @@ WAYS = {
     "differential": MAINTAINED,
     "incremental": MAINTAINED + ", refresh='incremental'",
 }
+BY_HAND = "by_hand"  # no model
 
 
 def texts(query: str, ways: Collection[str] = WAYS) -> dict[str, str]:
-    """By name, the models of a query in these ways."""
+    """By name, the models of a query in these ways, as far as they are models."""
     if query == history.NAME:
         return history.MODELS
-    return {f"{model}__{way}": _text(model, way, sql) for model, sql in QUERIES[query].items() for way in ways}
+    return {
+        f"{model}__{way}": _text(model, way, sql)
+        for model, sql in QUERIES[query].items()
+        for way in ways
+        if way in WAYS
+    }
 
 
 def _text(model: str, way: str, sql: str) -> str:
@@ -50,8 +56,8 @@ def alike(query: str, ways: Collection[str]) -> list[list[str]]:
     """Lists of tables, or of queries in brackets: those of one list must hold the same rows."""
     if query == history.NAME:
         return history.ALIKE
-    all_ways = [*ways, *(["by_hand"] if query in by_hand.RULES else [])]
-    return [[f"maintained.{model}__{way}" for way in all_ways] for model in QUERIES[query]]
+    held = [way for way in ways if way != BY_HAND or query in by_hand.RULES]
+    return [[f"maintained.{model}__{way}" for way in held] for model in QUERIES[query]]
 
 
 def query_and_way(model: str) -> tuple[str, str]:

@@ -17,8 +17,7 @@ from dbt_common.events.functions import fire_event
 from dbt_common.events.types import Note
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.streamspark.errors import StreamsparkError
-from dbt.adapters.streamspark.launch import LaunchError
+from dbt.adapters.streamspark.errors import LaunchError, StreamsparkError
 from dbt.adapters.streamspark.session import Description, Result, Session, thread_session
 from dbt.adapters.streamspark.spark_errors import ConflictError, SqlError
 

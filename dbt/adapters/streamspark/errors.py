@@ -5,6 +5,10 @@ class StreamsparkError(Exception):
     """Base of every error this package raises on purpose. No dbt import: `impl` maps it to dbt's."""
 
 
+class LaunchError(StreamsparkError):
+    """Spark cannot be started; the message says what to install or to change."""
+
+
 class InvalidStreamConfig(StreamsparkError):
     """A stream's configuration is unknown, contradictory or out of range."""
 

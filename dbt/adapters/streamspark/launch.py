@@ -23,13 +23,13 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.errors import StreamsparkError
+from dbt.adapters.streamspark.errors import LaunchError, StreamsparkError
+from dbt.adapters.streamspark.jars import fetched
 from dbt.adapters.streamspark.spark_errors import as_sql_error
 
 JAVA_NEEDED = 17
 DELTA_EXTENSION = "io.delta.sql.DeltaSparkSessionExtension"
 DELTA_CATALOG = "org.apache.spark.sql.delta.catalog.DeltaCatalog"
-DOWNLOADING = "Downloading Delta's jars, the first time only; this takes a minute or two."
 EXIT_SECONDS = 10
 # Of the code that it compiles for a plan Spark keeps the last hundred pieces, which a dbt run of twenty models has used
 # up when Delta reads the next log; and a JVM sweeps all its memory each time that its classes outgrow their room, which
@@ -43,10 +43,6 @@ DERBY_IS_OPEN = "ERROR XSDB6"
 # query of a few thousand rows zeroes hundreds of MB. A task can have 8,192 of them (decision 0038).
 PAGES_OF_THE_MEMORY = 2048
 LEAST_PAGE, LARGEST_PAGE = 1024**2, 64 * 1024**2
-
-
-class LaunchError(StreamsparkError):
-    """Spark cannot be started; the message says what to install or to change."""
 
 
 @dataclass(frozen=True)
@@ -153,9 +149,7 @@ def start(options: LaunchOptions, notify: Callable[[str], None] = print) -> Spar
     _silence_python()
     builder = builder_of(options)
     conf = SparkConf(loadDefaults=False).setAll(list(builder._options.items()))
-    if not _jars_are_here(conf):
-        notify(DOWNLOADING)
-    _launch_jvm(conf, options.log_file)
+    _launch_jvm(conf, options.log_file, notify)
     session = builder.getOrCreate()
     atexit.register(stop, session)
     _open_catalog(session, options)
@@ -188,11 +182,11 @@ def builder_of(options: LaunchOptions) -> Any:
     return configure_spark_with_delta_pip(builder, extra_packages=asked)
 
 
-def _launch_jvm(conf: SparkConf, log_file: Path) -> None:
+def _launch_jvm(conf: SparkConf, log_file: Path, notify: Callable[[str], None]) -> None:
     """The JVM that PySpark would start, with its output in a file: Ivy, Hadoop and Spark are all chatty."""
     if SparkContext._gateway is not None:
         return
-    with open(log_file, "w") as log:
+    with open(log_file, "w") as log, fetched(conf, notify):
         try:
             gateway = launch_gateway(conf, {"stdout": log, "stderr": log})
         except PySparkRuntimeError as error:
@@ -212,13 +206,6 @@ def why_not_started(log_file: Path) -> str:
         )
     last = "\n".join(text.strip().splitlines()[-5:])
     return f"Spark could not be started. Its last lines, all of them are in {log_file}:\n{last}"
-
-
-def _jars_are_here(conf: SparkConf) -> bool:
-    ivy = conf.get("spark.jars.ivy", None) or os.path.expanduser("~/.ivy2.5.2")
-    packages = (package.split(":") for package in (conf.get("spark.jars.packages") or "").split(","))
-    names = (f"{'_'.join(parts[:2])}-{'-'.join(parts[2:])}.jar" for parts in packages)
-    return all(Path(ivy, "jars", name).exists() for name in names)
 
 
 def _open_catalog(session: SparkSession, options: LaunchOptions) -> None:
