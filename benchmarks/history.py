@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from benchmarks.by_hand import TARGET_PROPERTIES, feed, hold, newest
 from dbt.adapters.streamspark.changes.readers.cdf import FEED
-from tests.tpch.data import NEW_KEYS
+from tests.tpch.data import new_keys
 
 NAME = "customer_history"
 SOURCE = "customer_copy"
@@ -79,7 +79,7 @@ def refresh_source(number: int, share: float) -> Iterator[str]:
     updated. Deletes are last: with changes after it a delete may name a later commit than its own (decision 0008), and
     the two histories would not be the same."""
     every = max(2, round(1 / share))
-    shift = every * NEW_KEYS  # leaves a key among those of the same remainder
+    shift = new_keys(every)
     moved = f"c_custkey % {every} = {number % every}"
     new = f"c_custkey + {shift} as c_custkey, * except (c_custkey)"
     yield f"insert into tpch.{SOURCE} by name select {new} from tpch.{SOURCE} where {moved}"

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 TABLES = ("customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier")
 QUERIES = {path.stem: path.read_text() for path in sorted(Path(__file__).parent.glob("q*.sql"))}
-NEW_KEYS = 10_000_000
+NEW_KEYS = 100_000_000  # above all keys of scale factor 16
 
 
 def load(spark: SparkSession, schema: str, scale: float, folder: Path, files: int = 1) -> None:
@@ -37,7 +37,7 @@ def refresh(number: int, share: float) -> Iterator[str]:
     them. Those that come are like those that go, but for their keys, customers and prices: no refresh finds fewer
     orders than the one before."""
     every = max(2, round(1 / share))
-    shift = every * NEW_KEYS  # leaves an order among those of the same remainder
+    shift = new_keys(every)
     old = f"<= {(1 + (number - 1) // every) * shift}"
     order = "(o_orderkey div 32 * 8 + o_orderkey % 8)"  # TPC-H uses eight of every 32 keys
     line = order.replace("o_orderkey", "l_orderkey")
@@ -63,6 +63,13 @@ def refresh(number: int, share: float) -> Iterator[str]:
         f"l_receiptdate = date_add(l_receiptdate, 30) where {line} % {every} = {updated}"
     )
     yield from _others(number)
+
+
+def new_keys(every: int) -> int:
+    """What is added to the keys of rows that come again, which leaves them among those of the same remainder. A larger
+    sum would spread the keys over billions, which no application's numbers do."""
+    step = 32 * every  # of 32 keys of orders eight are used
+    return -(-NEW_KEYS // step) * step
 
 
 def clustered(number: int, share: float, scale: float) -> Iterator[str]:
