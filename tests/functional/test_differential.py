@@ -43,7 +43,10 @@ class TestKeptEqual:
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
         tests = "models:\n" + "".join(f"  - {{name: {name}, data_tests: [equals_full_refresh]}}\n" for name in QUERIES)
-        keyed = {f"{name}_by_key.sql": model(QUERIES[name], f"unique_key={key!r}") for name, key in KEYED.items()}
+        keyed = {
+            f"{name}_by_key.sql": model(QUERIES[name], f"unique_key={key!r}, refresh='incremental'")
+            for name, key in KEYED.items()
+        }
         keyed = {name: text.replace('"[', "[").replace(']"', "]") for name, text in keyed.items()}
         return {
             "sources.yml": SOURCES + tests,
