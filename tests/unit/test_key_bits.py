@@ -39,6 +39,14 @@ def test_each_key_where_they_are_expected_has_a_number_of_its_own(a: int, b: int
     assert len({number(sql, a=one, b=other) for one, other in keys}) == len(keys)
 
 
+@given(st.integers(0, 2**28 - 1), st.sampled_from([2**bit for bit in range(28)]), st.integers(1, 7))
+def test_keys_far_above_the_old_have_numbers_of_their_own(a: int, bit: int, b: int) -> None:
+    """There are six million rows, so that all 32 bits may be taken."""
+    sql = key_bits(KEYS, [file(6_000_000, a=(1, 6_000_000), b=(1, 7))])
+    assert sql is not None
+    assert number(sql, a=a, b=b) != number(sql, a=a ^ bit, b=b)
+
+
 @given(BIGINT, st.integers(-128, 127))
 def test_any_key_has_a_number_that_a_bitmap_holds(a: int, b: int) -> None:
     sql = key_bits(KEYS, [file(2**24, a=(0, 2**29), b=(1, 1))])
@@ -47,7 +55,7 @@ def test_any_key_has_a_number_that_a_bitmap_holds(a: int, b: int) -> None:
 
 def test_days_are_numbers() -> None:
     sql = key_bits([Column("a", "date")], [file(a=("1969-12-30", "2026-11-24"))])
-    assert sql == "(cast(unix_date(`a`) as bigint) & 65535L)"
+    assert sql == f"(cast(unix_date(`a`) as bigint) & {2**20 - 1}L)"
 
 
 @pytest.mark.parametrize(

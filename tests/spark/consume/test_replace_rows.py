@@ -138,7 +138,7 @@ def test_it_takes_one_job_more_than_the_rows(make: Callable[[str], Case]) -> Non
         f"{NEW} union all {NEW}",
         f"select {ROWS} from range(3, 30) union all select {ROWS} from range(29, 30)",
         f"{NEW} union all select null, null, null, null",  # a key of its own, but nobody knows
-        f"{NEW} union all select {ROWS} from range(64 + 7, 64 + 8)",  # another key, which is not told from that of 7
+        f"{NEW} union all select {ROWS} from range({2**20 + 7}, {2**20 + 8})",  # has the bits of 7
     ],
 )
 def test_keys_that_are_not_seen_to_be_unique_are_left_to_the_statement(make: Callable[[str], Case], rows: str) -> None:

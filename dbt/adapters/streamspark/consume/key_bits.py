@@ -26,18 +26,21 @@ def key_bits(keys: Sequence[Column], files: Sequence[Action]) -> str | None:
     rows have keys that are unique; the opposite is not said, as a key out of the range in which keys are expected may
     have another's number, and one with a NULL has none.
 
-    Expected are keys where those of `files` (add actions) lie, and as many again. None where their statistics do not
-    tell, or it takes too many numbers.
+    Expected are keys where those of `files` (add actions) lie, and as many again; of the column with the widest range
+    as many more as may be, since new keys may lie far above the old. None where their statistics do not tell, or it
+    takes too many numbers.
 
-    >>> files = [{"stats": '{"numRecords":4,"minValues":{"id":7},"maxValues":{"id":9}}'}]
-    >>> key_bits([Column("id", "int")], files)
-    '(cast(`id` as bigint) & 7L)'
+    >>> files = [{"stats": '{"numRecords":4,"minValues":{"id":7,"line":1},"maxValues":{"id":9,"line":3}}'}]
+    >>> key_bits([Column("id", "int"), Column("line", "int")], files)
+    'shiftleft((cast(`id` as bigint) & 131071L), 3) | (cast(`line` as bigint) & 7L)'
     """
     told = [json.loads(file.get("stats") or "{}") for file in files]
     ranges = [known for key in keys if (known := _range(key, told)) is not None]
     widths = [(2 * (most - least + 1) - 1).bit_length() for least, most in ranges]
-    if len(widths) < len(keys) or not _is_worth_it(sum(widths), sum(one.get("numRecords", 0) for one in told)):
+    spare = _most_bits(sum(one.get("numRecords", 0) for one in told)) - sum(widths)
+    if len(widths) < len(keys) or spare < 0:
         return None
+    widths[widths.index(max(widths))] += spare
     return " | ".join(_parts(keys, widths))
 
 
@@ -54,8 +57,9 @@ def _number(key: Column) -> str:
     return f"unix_date({key.quoted})" if key.type == DAY else key.quoted
 
 
-def _is_worth_it(bits: int, rows: int) -> bool:
-    return bits <= MOST_BITS and rows <= MOST_ROWS and 2**bits <= max(SMALL, THINNEST * rows)
+def _most_bits(rows: int) -> int:
+    """-1 where there are too many rows."""
+    return min(MOST_BITS, max(SMALL, THINNEST * rows).bit_length() - 1) if rows <= MOST_ROWS else -1
 
 
 def _range(key: Column, told: Sequence[Stats]) -> tuple[int, int] | None:
