@@ -70,7 +70,8 @@ def test_marks_in_every_file_are_few_bytes_and_an_update_of_all_rows_is_all() ->
         (Costs(), 100, False, False),
         (Costs(Took(60, 1000)), 30, False, False),  # nobody knows; as a guess, 25 s
         (Costs(Took(60, 1000)), 900, True, True),  # as a guess, 651 s
-        (Costs(Took(1, 1000)), 250, False, False),  # a guess of a few seconds is none
+        (Costs(Took(1, 1000)), 250, True, False),  # much has changed: a guess of a few seconds
+        (Costs(Took(1, 1000)), 80, False, False),  # is none where little has
         (Costs(Took(60, 1000), Took(40, FEW)), FEW, False, False),
         (Costs(Took(60, 1000), Took(40, FEW)), 2 * FEW, True, True),
         (Costs(Took(60, 1000), Took(4, 100)), FEW, False, False),  # the run of 100 bytes tells no more of these

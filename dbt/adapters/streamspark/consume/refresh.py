@@ -92,15 +92,22 @@ def by_time(costs: Costs, tables: Sequence[Changed], followed: bool) -> tuple[bo
         f"by the times of earlier runs, that takes {anew:.1f} s, and {'some ' * guessed}{by_changes:.1f} s by changes"
     )
     spared = by_changes - anew
-    seconds = SPARED_OF_MUCH if max(table.share for table in tables) > MUCH else SPARED_SECONDS
-    too_little = spared <= SPARED_SHARE * anew or (followed and spared <= seconds)
-    if guessed and (too_little or spared <= SPARED_BY_GUESS):
+    much = max(table.share for table in tables) > MUCH
+    too_little = spared <= max(SPARED_SHARE * anew, _seconds_to_spare(guessed, much, followed))
+    if guessed and too_little:
         return None
     if too_little:
         why = "" if followed else worth_a_look(costs.anew, anew, by_changes)
         return (True, f"{told}, but it {why}") if why else None
     why = worth_a_look(costs.by_changes, by_changes, anew)
     return (False, f"{told}, which {why}") if why else (True, told)
+
+
+def _seconds_to_spare(guessed: bool, much: bool, followed: bool) -> float:
+    """A try by changes of much may take several times as long as a table made anew: less is staked on it."""
+    for_ids = (SPARED_OF_MUCH if much else SPARED_SECONDS) if followed else 0.0
+    to_learn = SPARED_OF_MUCH if much and not followed else SPARED_BY_GUESS
+    return max(for_ids, to_learn) if guessed else for_ids
 
 
 def _changed(leaf: Leaf) -> Changed:
