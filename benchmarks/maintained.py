@@ -14,7 +14,8 @@ customer: *apply_changes* against *by hand* (history.py), whatever the ways.
 Between two runs a share of the orders comes, goes and is updated, with their lines: *clustered* (new keys come, the
 oldest go, the most recent are updated) or *scattered* (all over the table). After each run all ways must hold
 the same rows, or the benchmark stops. Times of models are dbt's own; the median of `--repeat` refreshes after `--warm`
-that compile code and tell *differential* what either of its ways takes.
+that compile code and tell *differential* what either of its ways takes. What each refresh took is printed, those that
+warm up among them.
 """
 
 from __future__ import annotations
@@ -141,6 +142,8 @@ class Bench:
         for number in range(1, warm + repeat + 1):
             self._change(kind, number, share)
             runs.append(self.refresh())
+            each = {" ".join(name): took for name, took in runs[-1].items()}
+            print(json.dumps({"refresh": number, **each}), flush=True)
         for query in self.queries:
             seconds = {way: median(run[name, way] for run in runs[warm:]) for name, way in runs[0] if name == query}
             yield Measured(query, kind, share, self.scale, repeat, seconds)
