@@ -22,7 +22,8 @@ SPARED_SHARE, SPARED_SECONDS = 0.05, 10.0
 # Where a base table changed by more than this share the followers read a good part anyway; a rebuild has to spare these
 # seconds then, so that small tables, of which any change is much, keep their ids.
 MUCH, SPARED_OF_MUCH = 0.05, 2.0
-# How many where no run by changes has shown what it takes: a guess is right within a few seconds at best.
+# How many where no run by changes has shown what it takes: a guess is right within a few seconds at best. A try by
+# changes of much may take several times as long as a rebuild: SPARED_OF_MUCH is staked, unless the target is followed.
 SPARED_BY_GUESS = 5.0
 
 
@@ -93,21 +94,16 @@ def by_time(costs: Costs, tables: Sequence[Changed], followed: bool) -> tuple[bo
     )
     spared = by_changes - anew
     much = max(table.share for table in tables) > MUCH
-    too_little = spared <= max(SPARED_SHARE * anew, _seconds_to_spare(guessed, much, followed))
-    if guessed and too_little:
+    seconds = SPARED_OF_MUCH if much else SPARED_SECONDS
+    staked = SPARED_OF_MUCH if much and not followed else SPARED_BY_GUESS
+    too_little = spared <= SPARED_SHARE * anew or (followed and spared <= seconds)
+    if guessed and (too_little or spared <= staked):
         return None
     if too_little:
         why = "" if followed else worth_a_look(costs.anew, anew, by_changes)
         return (True, f"{told}, but it {why}") if why else None
     why = worth_a_look(costs.by_changes, by_changes, anew)
     return (False, f"{told}, which {why}") if why else (True, told)
-
-
-def _seconds_to_spare(guessed: bool, much: bool, followed: bool) -> float:
-    """A try by changes of much may take several times as long as a table made anew: less is staked on it."""
-    for_ids = (SPARED_OF_MUCH if much else SPARED_SECONDS) if followed else 0.0
-    to_learn = SPARED_OF_MUCH if much and not followed else SPARED_BY_GUESS
-    return max(for_ids, to_learn) if guessed else for_ids
 
 
 def _changed(leaf: Leaf) -> Changed:
