@@ -11,6 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from random import Random
 from types import SimpleNamespace
 from uuid import uuid4
@@ -181,6 +182,20 @@ def test_rows_are_made_anew_in_the_table_that_is_there(program: Program) -> None
         target.check(history, history.mark())
         assert operations(target)[-1] == operation
         history.run("insert into t0 values (7, 7, 7, 'c')")
+
+
+@pytest.mark.parametrize("key", [(), ("id",)])
+def test_a_commit_of_long_ago_is_not_read_where_rows_are_made_anew(program: Program, key: tuple[str, ...]) -> None:
+    """A table may have thousands of them, and a target's rows do not tell when they came."""
+    history = program.history
+    log = TableLog(history.session, "t0")
+    log.java.checkpoint()
+    (Path(log.path.removeprefix("file:")) / "_delta_log" / f"{0:020d}.json").write_text("damaged")
+    target = Target(history.session, f"differential.anew{len(key)}", QUERY, DifferentialConfig(key, "full"))
+    for _ in range(2):
+        target.run()
+        target.check(history, history.mark())
+        history.run("insert into t0 select max(id) + 1, 1, 0, 'b' from t0")
 
 
 def test_two_rows_of_one_key_are_an_error_where_rows_are_made_anew(program: Program) -> None:

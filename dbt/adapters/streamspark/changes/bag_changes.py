@@ -18,10 +18,10 @@ TYPE = "_change_type"
 
 
 def bag_changes(interval: QueryInterval, together: Sequence[str]) -> DataFrame | None:
-    """bag(query at the end) - bag(query at the start): the query's columns and TYPE, `insert` or `delete`; a row comes
-    as often as there are more, or fewer, of it. What leads from one value to another in between cancels out, by one
-    look at the values; minimising by ids sorts all of them (docs/decisions/0042). Rows that have the columns `together`
-    in common are in one task.
+    """bag(query at the end) - bag(query at the start), which is empty where the interval has no start: the query's
+    columns and TYPE, `insert` or `delete`; a row comes as often as there are more, or fewer, of it. What leads from one
+    value to another in between cancels out, by one look at the values; minimising by ids sorts all of them
+    (docs/decisions/0042). Rows that have the columns `together` in common are in one task.
 
     None for rows that cannot be grouped by their values: maps and variants.
     """

@@ -49,7 +49,7 @@ def read_changes(
     """The same of an interval that is known already, also of one without a start."""
     dialect = known("metadata_columns", metadata_columns, DIALECTS)
     check_asked(interval, format, mode)
-    _check_columns(interval, dialect)
+    check_columns(interval, dialect)
     parts = FORMATS[format](interval)
     return union([rows.selectExpr("__data.*", *dialect.select(_times(part, dialect))) for part, rows in parts])
 
@@ -72,7 +72,8 @@ def refuse_fallbacks(interval: QueryInterval) -> None:
         )
 
 
-def _check_columns(interval: QueryInterval, dialect: Dialect) -> None:
+def check_columns(interval: QueryInterval, dialect: Dialect) -> None:
+    """Raises InvalidQuery where the query has columns of the dialect's names."""
     taken = {name.lower() for name in dialect.names}
     hidden = sorted(name for name in interval.lowered.schema.names if name.lower() in taken)
     if hidden:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructType
 
-from dbt.adapters.streamspark.changes.bag_changes import bag_changes
+from dbt.adapters.streamspark.changes.bag_changes import TYPE, bag_changes
 from dbt.adapters.streamspark.changes.change_query import QueryInterval
-from dbt.adapters.streamspark.changes.changes import read_changes
+from dbt.adapters.streamspark.changes.changes import check_columns
 from dbt.adapters.streamspark.changes.differentiate.views import Views
+from dbt.adapters.streamspark.changes.formats import min_delta
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.consume.apply_changes import KEY, OLD, ROW, UPSERT, ApplyChanges
 from dbt.adapters.streamspark.consume.columns import Column, columns_of
@@ -38,7 +39,7 @@ class KeyedChanges:
 
     def __call__(self, interval: QueryInterval) -> DataFrame:
         """The columns of ApplyChanges.one_row_per_key, and the keys. Without a start of the interval the rows that
-        there are at the end. Raises what read_changes raises."""
+        there are at the end. Raises InvalidQuery where the query has columns of the metadata columns' names."""
         spark = interval.query.spark
         with Views(spark) as views:
             rows = views.add(self._rows(interval))
@@ -48,11 +49,15 @@ class KeyedChanges:
             return spark.sql(f"select *, {KEY}.* from {changes.changed_keys()}")
 
     def _rows(self, interval: QueryInterval) -> DataFrame:
-        if not self.unique_key:
-            changes = read_changes(interval)
-            return changes.withColumn(ROW_ID, changes["_row_id"])
-        by_values = None if interval.start is None else bag_changes(interval, self.unique_key)
-        return read_changes(interval) if by_values is None else by_values
+        """Without times: those of all commits would have to be read for rows that nobody asks when they came."""
+        check_columns(interval, DIALECT)
+        by_values = bag_changes(interval, self.unique_key) if self.unique_key else None
+        return self._by_ids(interval) if by_values is None else by_values
+
+    def _by_ids(self, interval: QueryInterval) -> DataFrame:
+        ((_, rows),) = min_delta(interval)
+        row_id = () if self.unique_key else (f"__row as {ROW_ID}",)
+        return rows.selectExpr("__data.*", f"__type as {TYPE}", *row_id)
 
     def all_rows(self, sql: str) -> str:
         """The SELECT of a new target's rows from those of an interval without a start: ids are unique; that keys are
