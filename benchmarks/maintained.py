@@ -15,13 +15,14 @@ Between two runs a share of the orders comes, goes and is updated, with their li
 oldest go, the most recent are updated) or *scattered* (all over the table). After each run all ways must hold
 the same rows, or the benchmark stops. Times of models are dbt's own; the median of `--repeat` refreshes after `--warm`
 that compile code and tell *differential* what either of its ways takes. What each refresh took is printed, those that
-warm up among them.
+warm up among them, and which way a model went, with its reason.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -32,6 +33,7 @@ from statistics import median
 from typing import Any
 
 from dbt.cli.main import dbtRunner
+from dbt_common.events.base_types import EventMsg
 from pyspark.sql import SparkSession
 
 from benchmarks import history
@@ -107,7 +109,7 @@ class Bench:
         """The seconds of a query's models are added up."""
         folder = str(self.folder)
         arguments = ["run", "--project-dir", folder, "--profiles-dir", folder, "--quiet", "--no-use-colors"]
-        outcome = dbtRunner().invoke(arguments)
+        outcome = dbtRunner(callbacks=[_print_choice]).invoke(arguments)
         if not outcome.success:
             raise SystemExit("dbt run failed")
         seconds: Seconds = Counter()  # type: ignore[assignment]
@@ -147,6 +149,12 @@ class Bench:
         for query in self.queries:
             seconds = {way: median(run[name, way] for run in runs[warm:]) for name, way in runs[0] if name == query}
             yield Measured(query, kind, share, self.scale, repeat, seconds)
+
+
+def _print_choice(event: EventMsg) -> None:
+    """What a differential model says of itself, which --quiet keeps to dbt's own log."""
+    if re.search(r": (made anew|by changes), ", event.info.msg):
+        print(event.info.msg, flush=True)
 
 
 def measured(options: argparse.Namespace, kind: str, share: float, folder: Path) -> Iterator[Measured]:
