@@ -12,7 +12,8 @@ For each query of maintained_queries/, over the same tables:
 customer: *apply_changes* against *by hand* (history.py), whatever the ways.
 
 Between two runs a share of the orders comes, goes and is updated, with their lines: *clustered* (new keys come, the
-oldest go, the most recent are updated) or *scattered* (all over the table). After each run all ways must hold
+oldest go, the most recent are updated) or *scattered* (all over the table). What has changed is read once before the
+ways run, in the order of their names: the first to read it would take longer. After each run all ways must hold
 the same rows, or the benchmark stops. Times of models are dbt's own; the median of `--repeat` refreshes after `--warm`
 that compile code and tell *differential* what either of its ways takes. What each refresh took is printed, those that
 warm up among them, and which way a model went, with its reason.
@@ -138,6 +139,8 @@ class Bench:
         for statement in [*orders, *customers]:
             if [0] in map(list, self.spark.sql(statement).collect()):
                 raise SystemExit(f"no row changed: {statement}")
+        for table in ("customer", "lineitem", "orders"):
+            self.spark.sql(f"select max(xxhash64(*)) from {table}").collect()
 
     def measure(self, kind: str, share: float, warm: int, repeat: int) -> Iterator[Measured]:
         runs = []

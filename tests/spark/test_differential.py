@@ -256,6 +256,27 @@ def test_what_ran_only_once_runs_again(program: Program, monkeypatch: pytest.Mon
         assert target.reason.endswith("only once") == (number == 2), (number, target.reason)
 
 
+def test_what_is_added_to_groups_is_tried_where_other_changes_would_take_too_long(
+    program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    history = program.history
+    names = {"groups": ADDITIVE, "rows": "select id as k, s from t0"}
+    targets = {
+        name: Target(history.session, f"differential.tried_{name}", query, DifferentialConfig(("k",)))
+        for name, query in names.items()
+    }
+    for name, seconds in (("FIXED", 0.0), ("PER_BYTE", 1e9), ("PER_BYTE_ADDED", 0.0)):
+        monkeypatch.setattr(costs, name, seconds)
+    history.run("delete from t0", "insert into t0 select id, 0, 0, 'a' from range(5000)")
+    for _ in range(2):
+        for target in targets.values():
+            target.run()
+            target.check(history, history.mark())
+        history.run("insert into t0 values (9000, 0, 0, 'b')")
+    assert targets["groups"].reason.endswith("no more than 25%")
+    assert "by the times of earlier runs" in targets["rows"].reason
+
+
 def test_a_few_rows_deleted_in_each_file_are_no_reason_to_make_a_target_anew(
     program: Program, monkeypatch: pytest.MonkeyPatch, no_second_look: None
 ) -> None:

@@ -13,7 +13,7 @@ from dbt.adapters.streamspark.changes.change_query import QueryInterval
 from dbt.adapters.streamspark.changes.file_changes import FileChanges
 from dbt.adapters.streamspark.changes.log import Action, TableLog
 from dbt.adapters.streamspark.consume.costs import FEW, Begun, Costs, Took
-from dbt.adapters.streamspark.consume.refresh import Changed, Refresh, by_time, refresh
+from dbt.adapters.streamspark.consume.refresh import LITTLE, Changed, Refresh, by_time, refresh
 from dbt.adapters.streamspark.consume.target import may_be_followed
 
 ROWS = 1000
@@ -68,10 +68,11 @@ def test_marks_in_every_file_are_few_bytes_and_an_update_of_all_rows_is_all() ->
     ("costs", "changed", "anew", "anew_where_followed"),
     [
         (Costs(), 100, False, False),
-        (Costs(Took(60, 1000)), 30, False, False),  # nobody knows; as a guess, 25 s
-        (Costs(Took(60, 1000)), 900, True, True),  # as a guess, 651 s
-        (Costs(Took(1, 1000)), 250, True, False),  # much has changed: a guess of a few seconds
-        (Costs(Took(1, 1000)), 80, False, False),  # is none where little has
+        (Costs(Took(60, 1000)), 30, False, False),  # nobody knows; as a guess, 24 s
+        (Costs(Took(60, 1000)), 900, True, True),  # as a guess, 650 s
+        (Costs(Took(1, 1000)), 250, True, False),  # much has changed; as a guess, 5.5 s: nothing is staked
+        (Costs(Took(1, 1000)), 600, True, True),  # five seconds, where it is followed
+        (Costs(Took(1, 1000)), 80, False, False),  # 3.5 s; but a try of so little takes no more
         (Costs(Took(60, 1000), Took(40, FEW)), FEW, False, False),
         (Costs(Took(60, 1000), Took(40, FEW)), 2 * FEW, True, True),
         (Costs(Took(60, 1000), Took(4, 100)), FEW, False, False),  # the run of 100 bytes tells no more of these
@@ -87,7 +88,7 @@ def test_marks_in_every_file_are_few_bytes_and_an_update_of_all_rows_is_all() ->
         (Costs(Took(2, 1000), Took(3, 100, 2)), 50, True, False),
         (Costs(Took(2, 1000), Took(3, 100, 2, since=10)), 50, False, False),  # a look at what has not run for long
         (Costs(Took(4, 1000, 2, since=10), Took(3, 100)), 100, True, False),
-        (Costs(Took(1.9, 1000), Took(3, 100, 2, since=10)), 50, True, False),  # more than half as long again
+        (Costs(Took(1.6, 1000), Took(3, 100, 2, since=10)), 50, True, False),  # more than half as long again
         (Costs(Took(2, 1000), Took(4.5, 100, 2)), 100, True, True),  # followers read a good part of so much anyway
         (Costs(Took(2, 1000), Took(3, 100, 2)), 100, True, False),  # of a small table any change is much
     ],
@@ -96,6 +97,19 @@ def test_anew_where_earlier_runs_say_so(costs: Costs, changed: int, anew: bool, 
     tables = [Changed("t", changed, 1600), Changed("u", 0, 400)]
     assert _is_anew(by_time(costs, tables, False)) == anew
     assert _is_anew(by_time(costs, tables, True)) == anew_where_followed
+
+
+def test_a_guess_is_believed_of_more_bytes_than_a_few() -> None:
+    costs = Costs(Took(2, 100 * LITTLE))
+    for changed, anew in ((LITTLE, False), (LITTLE + 1, True)):  # as a guess, 2.7 s
+        assert _is_anew(by_time(costs, [Changed("t", changed, 200 * LITTLE)], followed=False)) == anew
+        assert not _is_anew(by_time(costs, [Changed("t", changed, 200 * LITTLE)], followed=True))
+
+
+def test_what_is_added_to_groups_is_guessed_to_take_less() -> None:
+    costs, tables = Costs(Took(20, 1000)), [Changed("t", 100, 2000)]
+    assert _is_anew(by_time(costs, tables, False))  # as a guess, 26.5 s
+    assert by_time(costs, tables, False, added=True) is None  # 14.5 s
 
 
 def _is_anew(found: tuple[bool, str] | None) -> bool:
@@ -119,11 +133,11 @@ def test_either_way_is_known_by_two_runs_before_the_choice_is_for_good() -> None
     """Of a model that takes 1.6 s anew and 2.5 s by changes, in a JVM that makes the first run of either slow."""
     costs, chosen = Costs(Took(5, 1000)), []
     for _ in range(6):
-        found = by_time(costs, [Changed("t", 100, 2000)], False)
+        found = by_time(costs, [Changed("t", 10, 2000)], False)
         anew = _is_anew(found)
         last = costs.anew if anew else costs.by_changes
         took = (1.6 if anew else 2.5) if last else 3.0
-        costs = Begun(0, 1000 if anew else 100, anew, costs).ended(datetime.fromtimestamp(took, UTC))
+        costs = Begun(0, 1000 if anew else 10, anew, costs).ended(datetime.fromtimestamp(took, UTC))
         chosen.append("anew" if anew else "by changes")
     assert chosen == ["by changes", "anew", "by changes", "anew", "anew", "anew"]
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-FIXED = 3.0  # seconds of a run by changes, however little has changed
+FIXED = 2.5  # seconds of a run by changes, however little has changed
 # A byte that changed takes about so many times as long as one that a rebuild reads: it is read, looked up at the far
-# ends, merged and committed (measured on TPC-H's wide join: 4 % of the rows in 0.75 of the rebuild's time).
-PER_BYTE = 12.0
+# ends, merged and committed; fewer where it is added to the target's groups, which reads no group again.
+PER_BYTE, PER_BYTE_ADDED = 12.0, 6.0
 # Up to so many bytes of changes starting jobs is what takes the time: a run by some marked rows, a few hundred bytes,
 # does not tell that a thousand times as many take a thousand times as long.
 FEW = 16 * 1024 * 1024
@@ -46,15 +46,16 @@ class Costs:
     anew: Took | None = None
     by_changes: Took | None = None
 
-    def expected(self, changed: int, whole: int) -> tuple[float, float] | None:
-        """Seconds by changes and anew, for so many bytes; None where not both are known, or could be guessed.
+    def expected(self, changed: int, whole: int, added: bool = False) -> tuple[float, float] | None:
+        """Seconds by changes, which are `added` to the target's groups or not, and anew, for so many bytes; None where
+        not both are known, or could be guessed.
 
-        >>> Costs(Took(60, 1000)).expected(100, 1000)
-        (75.0, 60.0)
+        >>> Costs(Took(60, 1000)).expected(100, 1000), Costs(Took(60, 1000)).expected(100, 1000, added=True)
+        ((74.5, 60.0), (38.5, 60.0))
         >>> Costs(Took(60, 1000), Took(40, 2 * FEW)).expected(4 * FEW, 1000)
         (80.0, 60.0)
         >>> Costs(Took(60, 1000), Took(40, 2 * FEW)).expected(1, 2000)
-        (3.0, 120.0)
+        (2.5, 120.0)
         >>> Costs(Took(60, 1000), Took(4, 100)).expected(FEW, 1000)
         (4.0, 60.0)
         """
@@ -62,7 +63,8 @@ class Costs:
             return None
         if self.by_changes is None:
             anew = self.anew.scaled(whole)
-            return (FIXED + PER_BYTE * anew * changed / whole, anew) if whole else None
+            per_byte = PER_BYTE_ADDED if added else PER_BYTE
+            return (FIXED + per_byte * anew * changed / whole, anew) if whole else None
         least = min(self.by_changes.seconds, FIXED)
         known = replace(self.by_changes, size=max(self.by_changes.size, min(changed, FEW)))
         return max(least, known.scaled(changed)), self.anew.scaled(whole)

@@ -102,7 +102,7 @@ class DifferentialModel:
         redefined = self._redefined(model, added)
         if redefined:
             return self._noted(model, self._anew(model, added, final, redefined), at)
-        chosen = self._refresh(model)
+        chosen = self._refresh(model, added is not None)
         if chosen.anew:
             planned = self._anew(model, added, final, chosen.reason)
             return self._noted(model, planned, at, in_place=final is None)
@@ -174,12 +174,12 @@ class DifferentialModel:
             return "its unique_key is another one now"
         return ""
 
-    def _refresh(self, model: ChangesModel) -> Refresh:
+    def _refresh(self, model: ChangesModel, added: bool) -> Refresh:
         cursor, query = self.planner.cursor(self.spark, self.consumer), model.query
         since = cursor.frontiers[OWN]
         interval = query.interval(query.frontier(since), query.at(self._end(model, since)))
         followed = may_be_followed(self.planner.target(self.spark, self.consumer))
-        return refresh(self.config.refresh, interval, cursor.costs, followed)
+        return refresh(self.config.refresh, interval, cursor.costs, followed, added)
 
     def _reopened(self, text: str, since: Frontier) -> ChangeQuery:
         return reopened(self.spark, self.consumer.target, text, since)

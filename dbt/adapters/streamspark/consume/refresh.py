@@ -22,9 +22,10 @@ SPARED_SHARE, SPARED_SECONDS = 0.05, 10.0
 # Where a base table changed by more than this share the followers read a good part anyway; a rebuild has to spare these
 # seconds then, so that small tables, of which any change is much, keep their ids.
 MUCH, SPARED_OF_MUCH = 0.05, 2.0
-# How many where no run by changes has shown what it takes: a guess is right within a few seconds at best. A try by
-# changes of much may take several times as long as a rebuild: SPARED_OF_MUCH is staked, unless the target is followed.
-SPARED_BY_GUESS = 5.0
+# How many where no run by changes has shown what it takes: a guess is right within a few seconds at best. So much is
+# staked on a try of at most so many bytes, which takes little more than what is fixed; of more bytes, or a good part of
+# a table, it may take several times as long as a rebuild, and nothing is staked, unless the target is followed.
+SPARED_BY_GUESS, LITTLE = 5.0, 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -53,9 +54,10 @@ class Changed:
         return min(1.0, self.changed / self.whole) if self.whole else 1.0
 
 
-def refresh(asked: str, interval: QueryInterval, costs: Costs, followed: bool) -> Refresh:
+def refresh(asked: str, interval: QueryInterval, costs: Costs, followed: bool, added: bool = False) -> Refresh:
     """How to refresh over an interval, `asked` being auto, incremental, strict or full; `costs` are those of the runs
-    before; `followed`: somebody may read the target's changes. Reads logs; runs no Spark job.
+    before; `followed`: somebody may read the target's changes; `added`: changes are added to its groups. Reads logs;
+    runs no Spark job.
 
     Raises UnsupportedQuery where `strict` meets a part of the query without a rule.
     """
@@ -65,11 +67,13 @@ def refresh(asked: str, interval: QueryInterval, costs: Costs, followed: bool) -
         refuse_fallbacks(interval)
     tables = [_changed(leaf) for leaf in interval.leaves.values()]
     said = (asked == "full", f"refresh: {asked}")
-    anew, reason = _by_cost(interval, tables, costs, followed) if asked == "auto" else said
+    anew, reason = _by_cost(interval, tables, costs, followed, added) if asked == "auto" else said
     return Refresh(anew, reason, sum(table.changed for table in tables))
 
 
-def _by_cost(interval: QueryInterval, tables: Sequence[Changed], costs: Costs, followed: bool) -> tuple[bool, str]:
+def _by_cost(
+    interval: QueryInterval, tables: Sequence[Changed], costs: Costs, followed: bool, added: bool
+) -> tuple[bool, str]:
     fallbacks = interval.fallbacks
     if fallbacks:
         return True, f"there is no rule for {fallbacks[0]}"
@@ -77,14 +81,14 @@ def _by_cost(interval: QueryInterval, tables: Sequence[Changed], costs: Costs, f
     told = f"{most.share:.1%} of the bytes of {most.table} changed"
     if most.share > MOST:
         return True, f"{told}, more than {MOST:.0%}"
-    return by_time(costs, tables, followed) or (False, f"{told}, no more than {MOST:.0%}")
+    return by_time(costs, tables, followed, added) or (False, f"{told}, no more than {MOST:.0%}")
 
 
-def by_time(costs: Costs, tables: Sequence[Changed], followed: bool) -> tuple[bool, str] | None:
+def by_time(costs: Costs, tables: Sequence[Changed], followed: bool, added: bool = False) -> tuple[bool, str] | None:
     """By what earlier runs took: anew where that spares enough, or the way that took longer, where it is worth another
     look. None where it does not spare enough, or nobody knows."""
     changed = sum(table.changed for table in tables)
-    expected = costs.expected(changed, sum(table.whole or 0 for table in tables) // 2)
+    expected = costs.expected(changed, sum(table.whole or 0 for table in tables) // 2, added)
     if expected is None:
         return None
     by_changes, anew = expected
@@ -94,9 +98,8 @@ def by_time(costs: Costs, tables: Sequence[Changed], followed: bool) -> tuple[bo
     )
     spared = by_changes - anew
     much = max(table.share for table in tables) > MUCH
-    seconds = SPARED_OF_MUCH if much else SPARED_SECONDS
-    staked = SPARED_OF_MUCH if much and not followed else SPARED_BY_GUESS
-    too_little = spared <= SPARED_SHARE * anew or (followed and spared <= seconds)
+    too_little = spared <= SPARED_SHARE * anew or (followed and spared <= (SPARED_OF_MUCH if much else SPARED_SECONDS))
+    staked = SPARED_BY_GUESS if followed or (changed <= LITTLE and not much) else 0.0
     if guessed and (too_little or spared <= staked):
         return None
     if too_little:
