@@ -108,7 +108,7 @@ class Bench:
 
     def _dbt_run(self, backwards: bool = False) -> Seconds:
         """The seconds of a query's models are added up."""
-        ways = {model.rpartition("__")[2] for query in self.queries for model in texts(query, self.ways)}
+        ways = {query_and_way(model)[1] for query in self.queries for model in texts(query, self.ways)}
         seconds: Seconds = Counter()  # type: ignore[assignment]
         for one in (one for way in sorted(ways, reverse=backwards) for one in self._results(way)):
             seconds[query_and_way(one.node.name)] += one.execution_time
@@ -116,8 +116,8 @@ class Bench:
 
     def _results(self, way: str) -> Iterable[Any]:
         folder = str(self.folder)
-        arguments = ["run", "--select", f"*__{way}", "--project-dir", folder, "--profiles-dir", folder, "--quiet"]
-        outcome = dbtRunner(callbacks=[_print_choice]).invoke(arguments)
+        project = ["--project-dir", folder, "--profiles-dir", folder, "--quiet", "--no-use-colors"]
+        outcome = dbtRunner(callbacks=[_print_choice]).invoke(["run", "--select", f"*__{way}", *project])
         if not outcome.success:
             raise SystemExit("dbt run failed")
         return outcome.result

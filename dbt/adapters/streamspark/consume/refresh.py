@@ -98,7 +98,8 @@ def by_time(costs: Costs, tables: Sequence[Changed], followed: bool, added: bool
     )
     spared = by_changes - anew
     much = max(table.share for table in tables) > MUCH
-    too_little = spared <= SPARED_SHARE * anew or (followed and spared <= (SPARED_OF_MUCH if much else SPARED_SECONDS))
+    seconds = SPARED_OF_MUCH if much else SPARED_SECONDS
+    too_little = spared <= SPARED_SHARE * anew or (followed and spared <= seconds)
     staked = SPARED_BY_GUESS if followed or (changed <= LITTLE and not much) else 0.0
     if guessed and (too_little or spared <= staked):
         return None
