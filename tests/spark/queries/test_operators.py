@@ -9,11 +9,12 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes import changes
-from dbt.adapters.streamspark.changes.differentiate import local_rows
+from dbt.adapters.streamspark.changes.differentiate import local_rows, stepwise
+from dbt.adapters.streamspark.changes.differentiate.differentiation import Differentiation
 from dbt.adapters.streamspark.errors import UnsupportedQuery
 from tests.spark.queries.held import held_leaves
 from tests.spark.queries.history import History
-from tests.spark.queries.oracle import check_interval
+from tests.spark.queries.oracle import check_interval, check_ledger
 
 O_COLUMNS = "id int, cust int, amt decimal(10,2), st string, d double, at timestamp, s struct<a:int,b:string>"
 MADE_O = (
@@ -261,6 +262,30 @@ def test_over_more_rows_than_the_driver_or_the_optimizer_holds(
     assert queries
     for query in queries:
         check_interval(shop, query, 1, 2)
+
+
+# Inputs that share keys with their neighbours, so that the delta of the first and of the last shares none with some.
+CHAINS = [
+    "select e.x, c.name, o.id from o join c on o.cust = c.id join e on e.x = c.id",
+    "select o.id, c.name, p.id pid from c join o on o.cust = c.id join o p on p.amt = o.amt and p.id > c.id",
+    "select p.id, c.name, o.id oid, d.name other from c d join o p on p.cust = d.id join o on o.amt = p.amt join c on c.id = o.cust",
+    "select c.name, count(*) n, sum(p.amt) s from c join o on o.cust = c.id join o p on p.id = o.id + 1 group by c.name",
+    "select o.id, c.name, e.x from o join c on o.cust <=> c.id cross join e where e.x + c.id < 7",
+]
+
+
+@pytest.mark.parametrize("query", CHAINS)
+def test_a_delta_meets_what_is_near_before_what_is_far(
+    shop: History, monkeypatch: pytest.MonkeyPatch, query: str
+) -> None:
+    held: list[str] = []
+    keep = Differentiation.keep
+    monkeypatch.setattr(Differentiation, "keep", lambda self, sql: held.append(sql) or keep(self, sql))
+    check_interval(shop, query, 0, 1)
+    at_once = len(held)
+    monkeypatch.setattr(stepwise, "LARGE", -1)
+    check_ledger(shop, query, (0, 1, 2), whole=False)
+    assert len(held) > 3 * at_once
 
 
 @pytest.mark.parametrize("query", list(WITHOUT_RULES))

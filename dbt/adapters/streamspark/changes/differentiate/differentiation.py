@@ -54,7 +54,7 @@ class Differentiation:
 
     def at(self, node: Operator, end: bool) -> str:
         """The relation of the operator's rows at one end: its columns and `__id`."""
-        return str(self._once(("at", id(node), end), lambda: self._rows_at(node, end)))
+        return str(self._once(("at", node, end), lambda: self._rows_at(node, end)))
 
     def _rows_at(self, node: Operator, end: bool) -> str:
         if isinstance(node, Scan):
@@ -119,7 +119,7 @@ class Differentiation:
 
     def delta(self, node: Operator) -> Delta | None:
         """The operator's signed rows; None where nothing that it reads has changed."""
-        return self._once(("delta", id(node)), lambda: self._delta(node))  # type: ignore[return-value]
+        return self._once(("delta", node), lambda: self._delta(node))  # type: ignore[return-value]
 
     def _delta(self, node: Operator) -> Delta | None:
         if not self.has_changed(node):
@@ -144,7 +144,7 @@ class Differentiation:
 
     def kept(self, node: Operator) -> Delta | None:
         """The delta, minimised and computed once, for rules that read it more than once. None when it is empty."""
-        return self._once(("kept", id(node)), lambda: self._computed(node))  # type: ignore[return-value]
+        return self._once(("kept", node), lambda: self._computed(node))  # type: ignore[return-value]
 
     def _computed(self, node: Operator) -> Delta | None:
         delta = self.delta(node)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dbt.adapters.streamspark.changes.differentiate.delta import Delta, union
 from dbt.adapters.streamspark.changes.differentiate.differentiation import START, Differentiation
-from dbt.adapters.streamspark.changes.differentiate.equalities import in_one_type
-from dbt.adapters.streamspark.changes.differentiate.rows import joined
+from dbt.adapters.streamspark.changes.differentiate.stepwise import Step, stepwise
 from dbt.adapters.streamspark.changes.query.algebra import Join
 
 
@@ -20,24 +19,12 @@ def inner_join(d: Differentiation, node: Join) -> Delta | None:
         delta = d.kept(child)
         if delta is not None:
             terms.append(_term(d, node, place, delta))
-    return union(node.columns, terms)
+    return union(node.columns, [term for term in terms if term is not None])
 
 
-def _term(d: Differentiation, node: Join, place: int, delta: Delta) -> Delta:
-    numbers = range(len(node.children))
-    inputs = [delta.sql if number == place else _met(d, node, place, number, delta) for number in numbers]
-    step = f"concat('{len(node.children) - place:02d}', q{place}.__ord) as __ord"
-    sql = joined(
-        node, inputs, first=place, carried=[f"q{place}.__sign", step, f"q{place}.__version", f"q{place}.__image"]
-    )
-    return Delta(f"({sql})", delta.minus, delta.plus)
-
-
-def _met(d: Differentiation, node: Join, place: int, number: int, delta: Delta) -> str:
-    """The rows of another input that the delta of input `place` may meet."""
-    child = node.children[number]
-    relation = d.at(child, START) if number < place else d.after(child)
-    mine = node.children[place]
-    pairs = [pair for c in node.conditions if (pair := c.pair(mine.columns, child.columns)) is not None]
-    own, others = in_one_type(d, mine, child, pairs)
-    return d.met(relation, others, delta, own)
+def _term(d: Differentiation, node: Join, place: int, delta: Delta) -> Delta | None:
+    relations = [d.at(child, START) if n < place else d.after(child) for n, child in enumerate(node.children)]
+    order = f"concat('{len(node.children) - place:02d}', __ord) as __ord"
+    ids = [(number, "__id") for number in range(len(node.children))]
+    sql = stepwise(d, Step(node, place, delta, relations, ids, ["__sign", order, "__version", "__image"]))
+    return None if sql is None else Delta(f"({sql})", delta.minus, delta.plus)

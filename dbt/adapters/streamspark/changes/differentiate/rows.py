@@ -128,10 +128,12 @@ def _(node: algebra.Join, inputs: Inputs, carried: Carried = ()) -> str:
     return joined(node, inputs, first=0)
 
 
-def joined(node: algebra.Join, inputs: Inputs, first: int, carried: Carried = ()) -> str:
+def joined(
+    node: algebra.Join, inputs: Inputs, first: int, carried: Carried = (), ids: Sequence[str] | None = None
+) -> str:
     """The join, begun with input `first` and gone on with what it is connected to; `carried` are SQL of its columns,
-    the inputs being `q0`, `q1`, …"""
-    row_id = f"concat_ws('-', {', '.join(f'q{number}.__id' for number in range(len(inputs)))}) as __id"
+    the inputs being `q0`, `q1`, …, and `ids` what its rows' ids are made of, where these are not the inputs' own."""
+    row_id = f"concat_ws('-', {listed(ids or [f'q{number}.__id' for number in range(len(inputs))])}) as __id"
     text, waiting, known = f"{inputs[first]} q{first}", list(node.conditions), set(node.children[first].columns)
     for number in _order(node, first):
         known |= set(node.children[number].columns)
