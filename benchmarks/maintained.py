@@ -93,7 +93,7 @@ class Bench:
         (self.folder / name).write_text(json.dumps(value))
 
     def build(self) -> None:
-        self._dbt_run()
+        _print_refresh(0, self._dbt_run())
         for hand in self.hands.values():
             hand.build()
         self._check()
@@ -149,11 +149,15 @@ class Bench:
         for number in range(1, warm + repeat + 1):
             self._change(kind, number, share)
             runs.append(self.refresh(backwards=number % 2 == 0))
-            each = {" ".join(name): took for name, took in runs[-1].items()}
-            print(json.dumps({"refresh": number, **each}), flush=True)
+            _print_refresh(number, runs[-1])
         for query in self.queries:
             seconds = {way: median(run[name, way] for run in runs[warm:]) for name, way in runs[0] if name == query}
             yield Measured(query, kind, share, self.scale, repeat, seconds)
+
+
+def _print_refresh(number: int, seconds: Seconds) -> None:
+    """0 is the build, in which the ways of a query come first in the order of their names."""
+    print(json.dumps({"refresh": number, **{" ".join(name): took for name, took in seconds.items()}}), flush=True)
 
 
 def _print_choice(event: EventMsg) -> None:

@@ -22,7 +22,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.log import TableLog
-from dbt.adapters.streamspark.consume import costs, planner
+from dbt.adapters.streamspark.consume import costs, guess, planner
 from dbt.adapters.streamspark.consume.columns import columns_of
 from dbt.adapters.streamspark.consume.commit import Outcome, commit
 from dbt.adapters.streamspark.consume.cursor import resolve_cursor
@@ -240,7 +240,8 @@ def operations(target: Target) -> list[str]:
 @pytest.fixture
 def no_second_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ran once is known for good: no run is chosen by how long others took on this machine."""
-    monkeypatch.setattr(costs, "LOOK_SHARE", 0.0)
+    for share in ("LOOK_SHARE", "LOOK_AGAIN_SHARE"):
+        monkeypatch.setattr(costs, share, 0.0)
 
 
 def test_what_ran_only_once_runs_again(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -265,8 +266,8 @@ def test_what_is_added_to_groups_is_tried_where_other_changes_would_take_too_lon
         name: Target(history.session, f"differential.tried_{name}", query, DifferentialConfig(("k",)))
         for name, query in names.items()
     }
-    for name, seconds in (("FIXED", 0.0), ("PER_BYTE", 1e9), ("PER_BYTE_ADDED", 0.0)):
-        monkeypatch.setattr(costs, name, seconds)
+    for name, seconds in (("FIXED", 0.0), ("FIXED_PER_TABLE", 0.0), ("PER_BYTE", 1e9), ("PER_BYTE_ADDED", 0.0)):
+        monkeypatch.setattr(guess, name, seconds)
     history.run("delete from t0", "insert into t0 select id, 0, 0, 'a' from range(5000)")
     for _ in range(2):
         for target in targets.values():

@@ -12,8 +12,9 @@ import pytest
 from dbt.adapters.streamspark.changes.change_query import QueryInterval
 from dbt.adapters.streamspark.changes.file_changes import FileChanges
 from dbt.adapters.streamspark.changes.log import Action, TableLog
+from dbt.adapters.streamspark.consume.changed import Changed
 from dbt.adapters.streamspark.consume.costs import FEW, Begun, Costs, Took
-from dbt.adapters.streamspark.consume.refresh import LITTLE, Changed, Refresh, by_time, refresh
+from dbt.adapters.streamspark.consume.refresh import SMALL, Refresh, by_time, refresh
 from dbt.adapters.streamspark.consume.target import may_be_followed
 
 ROWS = 1000
@@ -82,13 +83,13 @@ def test_marks_in_every_file_are_few_bytes_and_an_update_of_all_rows_is_all() ->
         (Costs(Took(2, 1000, 2), Took(2.1, 100)), 100, False, False),
         (Costs(Took(4, 1000), Took(3, 100)), 100, True, False),  # a look at what ran once; it gives all rows new ids
         (Costs(Took(4, 1000, 2), Took(3, 100)), 100, False, False),  # it had its look
-        (Costs(Took(7, 1000), Took(3, 100)), 100, False, False),  # more than twice as long
+        (Costs(Took(10, 1000), Took(3, 100)), 100, False, False),  # more than three times as long
         (Costs(Took(60, 1000), Took(45, 100)), 100, False, False),  # more than ten seconds longer
         (Costs(Took(2, 1000), Took(3, 100)), 100, False, False),  # a look at the changes, which ran once
         (Costs(Took(2, 1000), Took(3, 100, 2)), 50, True, False),
         (Costs(Took(2, 1000), Took(3, 100, 2, since=10)), 50, False, False),  # a look at what has not run for long
         (Costs(Took(4, 1000, 2, since=10), Took(3, 100)), 100, True, False),
-        (Costs(Took(1.6, 1000), Took(3, 100, 2, since=10)), 50, True, False),  # more than half as long again
+        (Costs(Took(1.4, 1000), Took(3, 100, 2, since=10)), 50, True, False),  # more than half as long again
         (Costs(Took(2, 1000), Took(4.5, 100, 2)), 100, True, True),  # followers read a good part of so much anyway
         (Costs(Took(2, 1000), Took(3, 100, 2)), 100, True, False),  # of a small table any change is much
     ],
@@ -99,11 +100,39 @@ def test_anew_where_earlier_runs_say_so(costs: Costs, changed: int, anew: bool, 
     assert _is_anew(by_time(costs, tables, True)) == anew_where_followed
 
 
-def test_a_guess_is_believed_of_more_bytes_than_a_few() -> None:
-    costs = Costs(Took(2, 100 * LITTLE))
-    for changed, anew in ((LITTLE, False), (LITTLE + 1, True)):  # as a guess, 2.7 s
-        assert _is_anew(by_time(costs, [Changed("t", changed, 200 * LITTLE)], followed=False)) == anew
-        assert not _is_anew(by_time(costs, [Changed("t", changed, 200 * LITTLE)], followed=True))
+@pytest.mark.parametrize(
+    ("took", "anew"),
+    [
+        (Took(3, SMALL + 1), True),  # as a guess 1.5 s; but the first build may have been slow
+        (Took(5, SMALL + 1), False),
+        (Took(3, SMALL + 1, 2), False),
+        (Took(1.4, SMALL + 1, 2), False),  # little more than that
+        (Took(1.2, SMALL + 1, 2), True),
+        (Took(1.2, SMALL + 1, 9), True),
+        (Took(1.2, SMALL + 1, 10), False),  # a look at what never ran
+        (Took(0.9, SMALL + 1, 10), True),  # more than half as long again
+        (Took(1.2, SMALL), False),  # little more than what is fixed, either way
+        (Took(3, SMALL), False),
+    ],
+)
+def test_a_guess_is_believed_of_tables_that_are_not_small(took: Took, anew: bool) -> None:
+    tables = [Changed("t", 1, 2 * took.size)]
+    assert _is_anew(by_time(Costs(took), tables, followed=False)) == anew
+    assert not _is_anew(by_time(Costs(took), tables, followed=True))
+
+
+def test_rows_that_changed_all_over_a_table_are_guessed_to_take_longer() -> None:
+    costs = Costs(Took(20, 1000))
+    for added in (False, True):
+        assert by_time(costs, [Changed("t", 60, 2000, marked=0)], False, added) is None  # 15.9 s and 8.7 s
+        assert _is_anew(by_time(costs, [Changed("t", 60, 2000, marked=2000)], False, added))  # 37.5 s
+
+
+def test_each_base_table_that_changed_is_guessed_to_take_longer() -> None:
+    costs = Costs(Took(1.6, 4 * SMALL, 2))
+    one, other, third = Changed("t", 1, 4 * SMALL), Changed("u", 1, 4 * SMALL), Changed("v", 0, 4 * SMALL)
+    assert by_time(costs, [one, third], False) is None  # 1.5 s
+    assert _is_anew(by_time(costs, [one, other], False))  # 2 s
 
 
 def test_what_is_added_to_groups_is_guessed_to_take_less() -> None:
@@ -130,13 +159,13 @@ def test_the_reason_says_both_times() -> None:
 
 
 def test_either_way_is_known_by_two_runs_before_the_choice_is_for_good() -> None:
-    """Of a model that takes 1.6 s anew and 2.5 s by changes, in a JVM that makes the first run of either slow."""
+    """Of a model that takes 1.6 s anew and 2.1 s by changes, in a JVM that makes the first run of either slow."""
     costs, chosen = Costs(Took(5, 1000)), []
     for _ in range(6):
         found = by_time(costs, [Changed("t", 10, 2000)], False)
         anew = _is_anew(found)
         last = costs.anew if anew else costs.by_changes
-        took = (1.6 if anew else 2.5) if last else 3.0
+        took = (1.6 if anew else 2.1) if last else 2.4
         costs = Begun(0, 1000 if anew else 10, anew, costs).ended(datetime.fromtimestamp(took, UTC))
         chosen.append("anew" if anew else "by changes")
     assert chosen == ["by changes", "anew", "by changes", "anew", "anew", "anew"]

@@ -7,18 +7,15 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-FIXED = 2.5  # seconds of a run by changes, however little has changed
-# A byte that changed takes about so many times as long as one that a rebuild reads: it is read, looked up at the far
-# ends, merged and committed; fewer where it is added to the target's groups, which reads no group again.
-PER_BYTE, PER_BYTE_ADDED = 12.0, 6.0
 # Up to so many bytes of changes starting jobs is what takes the time: a run by some marked rows, a few hundred bytes,
 # does not tell that a thousand times as many take a thousand times as long.
 FEW = 16 * 1024 * 1024
-# What ran once may have been slow for other reasons than what it did: a cold JVM, a busy machine. It is
-# worth another look where that takes at most so many times what the other takes, and at most so many seconds longer.
-LOOK_SHARE, LOOK_SECONDS = 2.0, 10.0
-# So is what has not run for so many runs, since tables grow and machines change; there it may take less.
-LONG_AGO, LOOK_AGAIN_SHARE = 10, 1.5
+# What ran once may have been slow for other reasons than what it did: a cold JVM, a busy machine. It is worth another
+# look where that takes at most so many seconds longer than the other way, and so many times as long: a rebuild, which
+# is what there would be without us, and whose first run is the first of all; and a run by changes.
+LOOK_SECONDS, LOOK_SHARE, LOOK_AGAIN_SHARE = 10.0, 3.0, 1.5
+# So is what has not run for so many runs, since tables grow and machines change; there it may take the smaller share.
+LONG_AGO = 10
 
 
 @dataclass(frozen=True)
@@ -35,6 +32,17 @@ class Took:
         """The seconds for another size."""
         return self.seconds * size / self.size if self.size else self.seconds
 
+    def of_changes(self, size: int, fixed: float) -> float:
+        """The seconds of a run by changes for another size, so many of which do not go with it.
+
+        >>> Took(40.0, 2 * FEW).of_changes(4 * FEW, 2.0), Took(40.0, 2 * FEW).of_changes(FEW, 2.0)
+        (78.0, 21.0)
+        >>> Took(4.0, 100).of_changes(FEW, 2.0), Took(4.0, 100).of_changes(50, 2.0), Took(1.0, 100).of_changes(50, 2.0)
+        (4.0, 3.0, 1.0)
+        """
+        known, least = replace(self, size=max(self.size, min(size, FEW))), min(self.seconds, fixed)
+        return least + replace(known, seconds=self.seconds - least).scaled(size)
+
     def to_list(self) -> list[float]:
         return [round(self.seconds, 2), self.size, self.runs, self.since]
 
@@ -46,49 +54,40 @@ class Costs:
     anew: Took | None = None
     by_changes: Took | None = None
 
-    def expected(self, changed: int, whole: int, added: bool = False) -> tuple[float, float] | None:
-        """Seconds by changes, which are `added` to the target's groups or not, and anew, for so many bytes; None where
-        not both are known, or could be guessed.
+    def look_at_anew(self, anew: float, by_changes: float) -> str:
+        """Why the target should be made anew once more, though that is taken to take longer than `by_changes`; empty
+        where it should not.
 
-        >>> Costs(Took(60, 1000)).expected(100, 1000), Costs(Took(60, 1000)).expected(100, 1000, added=True)
-        ((74.5, 60.0), (38.5, 60.0))
-        >>> Costs(Took(60, 1000), Took(40, 2 * FEW)).expected(4 * FEW, 1000)
-        (80.0, 60.0)
-        >>> Costs(Took(60, 1000), Took(40, 2 * FEW)).expected(1, 2000)
-        (2.5, 120.0)
-        >>> Costs(Took(60, 1000), Took(4, 100)).expected(FEW, 1000)
-        (4.0, 60.0)
+        >>> Costs(Took(5, 1)).look_at_anew(5, 3), Costs(Took(5, 1)).look_at_anew(5, 1)
+        ('ran only once', '')
         """
-        if self.anew is None:
-            return None
-        if self.by_changes is None:
-            anew = self.anew.scaled(whole)
-            per_byte = PER_BYTE_ADDED if added else PER_BYTE
-            return (FIXED + per_byte * anew * changed / whole, anew) if whole else None
-        least = min(self.by_changes.seconds, FIXED)
-        known = replace(self.by_changes, size=max(self.by_changes.size, min(changed, FEW)))
-        return max(least, known.scaled(changed)), self.anew.scaled(whole)
+        return _worth_a_look(self.anew, anew, by_changes, LOOK_SHARE)
+
+    def look_at_changes(self, by_changes: float, anew: float) -> str:
+        """Why it should follow its changes once more, or for the first time, though making it `anew` takes less.
+
+        >>> Costs(Took(3, 1, 2), Took(4, 1)).look_at_changes(4, 3), Costs(Took(3, 1, 10)).look_at_changes(4, 3)
+        ('ran only once', 'did not run in 10 runs')
+        """
+        if self.by_changes is None and self.anew is not None:
+            never = Took(by_changes, 1, runs=0, since=self.anew.runs)
+            return _worth_a_look(never, by_changes, anew, LOOK_AGAIN_SHARE)
+        return _worth_a_look(self.by_changes, by_changes, anew, LOOK_AGAIN_SHARE)
 
     def to_dict(self) -> dict[str, list[float]]:
         both = {"anew": self.anew, "by_changes": self.by_changes}
         return {kind: took.to_list() for kind, took in both.items() if took is not None}
 
 
-def worth_a_look(took: Took | None, seconds: float, other: float) -> str:
-    """Why what takes `seconds` by its newest run should run once more although the `other` way takes less; empty where
-    it should not.
-
-    >>> worth_a_look(Took(5, 1), 5, 3), worth_a_look(Took(5, 1), 500, 300), worth_a_look(Took(5, 1, runs=2), 5, 3)
-    ('ran only once', '', '')
-    >>> worth_a_look(Took(4, 1, 2, since=10), 4, 3), worth_a_look(Took(5, 1, 2, since=10), 5, 3)
-    ('last ran 10 runs ago', '')
-    """
+def _worth_a_look(took: Took | None, seconds: float, other: float, once: float) -> str:
+    """Of what takes `seconds` by its newest run, where the `other` way takes less. `once`: so many times as long it may
+    take where it ran only once."""
     if took is None or seconds > other + LOOK_SECONDS:
         return ""
-    if took.runs == 1 and seconds <= LOOK_SHARE * other:
+    if took.runs == 1 and seconds <= once * other:
         return "ran only once"
     again = took.since >= LONG_AGO and seconds <= LOOK_AGAIN_SHARE * other
-    return f"last ran {took.since} runs ago" if again else ""
+    return f"did not run in {took.since} runs" if again else ""
 
 
 @dataclass(frozen=True)
