@@ -20,7 +20,7 @@ from tests.tpch.data import new_keys
 
 NAME = "customer_history"
 SOURCE = "customer_copy"
-TARGET = f"maintained.{NAME}__by_hand"
+OURS, TARGET = f"maintained.{NAME}__apply_changes", f"maintained.{NAME}__by_hand"
 MODELS = {
     f"{NAME}_stream__apply_changes": "{{ config(materialized='stream', show_initial_rows=true) }}\n"
     f"select * from tpch.{SOURCE}",
@@ -28,10 +28,7 @@ MODELS = {
     f"unique_key='c_custkey') }}}}\nselect * from {{{{ stream('{NAME}_stream__apply_changes') }}}}",
 }
 ADDED = "valid_from, valid_to, is_current"
-ALIKE = [
-    [f"maintained.{NAME}__apply_changes", TARGET],
-    [f"tpch.{SOURCE}", f"(select * except ({ADDED}) from {TARGET} where is_current)"],
-]
+CURRENT = f"(select * except ({ADDED}) from {{}} where is_current)"
 CLOSE_AND_OPEN = f"""merge into {TARGET} as held using (
       select c_custkey as merge_key, * from changed
       union all select null, * from changed where _change_type <> 'delete'
@@ -65,6 +62,12 @@ class HistoryByHand:
         """The last change of each key, in the columns of the target, as `changed`."""
         since, self.version = self.version, newest(self.spark, [SOURCE])[SOURCE]
         hold(self.spark.sql(LAST_CHANGES.format(feed=feed(SOURCE, since, self.version))), "changed")
+
+
+def alike(by_hand: bool) -> list[list[str]]:
+    """Which tables hold the same rows: the source and the versions that are current, and all versions where they are
+    kept by hand, too."""
+    return [[f"tpch.{SOURCE}", CURRENT.format(OURS)], *([[OURS, TARGET]] if by_hand else [])]
 
 
 def load_source(spark: SparkSession) -> None:

@@ -55,7 +55,7 @@ def _text(model: str, way: str, sql: str) -> str:
 def alike(query: str, ways: Collection[str]) -> list[list[str]]:
     """Lists of tables, or of queries in brackets: those of one list must hold the same rows."""
     if query == history.NAME:
-        return history.ALIKE
+        return history.alike(BY_HAND in ways)
     held = [way for way in ways if way != BY_HAND or query in by_hand.RULES]
     return [[f"maintained.{model}__{way}" for way in held] for model in QUERIES[query]]
 

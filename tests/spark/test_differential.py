@@ -22,7 +22,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.log import TableLog
-from dbt.adapters.streamspark.consume import costs, guess, planner
+from dbt.adapters.streamspark.consume import costs, guess, per_byte, planner
 from dbt.adapters.streamspark.consume.columns import columns_of
 from dbt.adapters.streamspark.consume.commit import Outcome, commit
 from dbt.adapters.streamspark.consume.cursor import resolve_cursor
@@ -266,8 +266,10 @@ def test_what_is_added_to_groups_is_tried_where_other_changes_would_take_too_lon
         name: Target(history.session, f"differential.tried_{name}", query, DifferentialConfig(("k",)))
         for name, query in names.items()
     }
-    for name, seconds in (("FIXED", 0.0), ("FIXED_PER_TABLE", 0.0), ("PER_BYTE", 1e9), ("PER_BYTE_ADDED", 0.0)):
-        monkeypatch.setattr(guess, name, seconds)
+    for name in ("FIXED", "FIXED_PER_TABLE"):
+        monkeypatch.setattr(guess, name, 0.0)
+    monkeypatch.setattr(per_byte, "ADDED", per_byte.PerByte(0.0, 0.0))
+    monkeypatch.setattr(per_byte, "ALONE", per_byte.PerByte(1e9, 1e9))
     history.run("delete from t0", "insert into t0 select id, 0, 0, 'a' from range(5000)")
     for _ in range(2):
         for target in targets.values():

@@ -12,13 +12,16 @@ import pytest
 from dbt.adapters.streamspark.changes.change_query import QueryInterval
 from dbt.adapters.streamspark.changes.file_changes import FileChanges
 from dbt.adapters.streamspark.changes.log import Action, TableLog
+from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Filter, Join, Operator, Term, Text, TopK
 from dbt.adapters.streamspark.consume.changed import Changed
 from dbt.adapters.streamspark.consume.costs import FEW, Begun, Costs, Took
+from dbt.adapters.streamspark.consume.per_byte import ADDED, ALONE, GROUPS, PerByte, per_byte
 from dbt.adapters.streamspark.consume.refresh import SMALL, Refresh, by_time, refresh
 from dbt.adapters.streamspark.consume.target import may_be_followed
 
 ROWS = 1000
 WHOLE = 4000  # bytes of the table at the end
+ORDERS = Text("select 1 as o", ["o"])
 
 
 def file(size: int = 1000, hidden: int = 0, rows: int | None = ROWS) -> Action:
@@ -36,7 +39,7 @@ def chosen(files: FileChanges, asked: str = "auto") -> Refresh:
     interval = SimpleNamespace(files=files, log=log, end=3)
     leaf: Any = SimpleNamespace(interval=interval, table=SimpleNamespace(name="t"))
     found = SimpleNamespace(shape=files.shape, fallbacks=[], leaves={"token": leaf})
-    return refresh(asked, cast(QueryInterval, found), Costs(), followed=False)
+    return refresh(asked, cast(QueryInterval, found), Costs(), followed=False, times=GROUPS)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +99,8 @@ def test_marks_in_every_file_are_few_bytes_and_an_update_of_all_rows_is_all() ->
 )
 def test_anew_where_earlier_runs_say_so(costs: Costs, changed: int, anew: bool, anew_where_followed: bool) -> None:
     tables = [Changed("t", changed, 1600), Changed("u", 0, 400)]
-    assert _is_anew(by_time(costs, tables, False)) == anew
-    assert _is_anew(by_time(costs, tables, True)) == anew_where_followed
+    assert _is_anew(by_time(costs, tables, False, GROUPS)) == anew
+    assert _is_anew(by_time(costs, tables, True, GROUPS)) == anew_where_followed
 
 
 @pytest.mark.parametrize(
@@ -117,28 +120,41 @@ def test_anew_where_earlier_runs_say_so(costs: Costs, changed: int, anew: bool, 
 )
 def test_a_guess_is_believed_of_tables_that_are_not_small(took: Took, anew: bool) -> None:
     tables = [Changed("t", 1, 2 * took.size)]
-    assert _is_anew(by_time(Costs(took), tables, followed=False)) == anew
-    assert not _is_anew(by_time(Costs(took), tables, followed=True))
+    assert _is_anew(by_time(Costs(took), tables, followed=False, times=GROUPS)) == anew
+    assert not _is_anew(by_time(Costs(took), tables, followed=True, times=GROUPS))
 
 
-def test_rows_that_changed_all_over_a_table_are_guessed_to_take_longer() -> None:
+@pytest.mark.parametrize("times", [ALONE, ADDED, GROUPS])
+def test_rows_that_changed_all_over_a_table_are_guessed_to_take_longer(times: PerByte) -> None:
     costs = Costs(Took(20, 1000))
-    for added in (False, True):
-        assert by_time(costs, [Changed("t", 60, 2000, marked=0)], False, added) is None  # 15.9 s and 8.7 s
-        assert _is_anew(by_time(costs, [Changed("t", 60, 2000, marked=2000)], False, added))  # 37.5 s
+    assert by_time(costs, [Changed("t", 80, 2000, marked=0)], False, times) is None  # 20.7 s at most
+    assert _is_anew(by_time(costs, [Changed("t", 80, 2000, marked=2000)], False, times))  # 25.5 s at least
+
+
+@pytest.mark.parametrize(
+    ("query", "times"),
+    [
+        (Join([ORDERS, Filter(ORDERS, Term("o < 3", frozenset("o")))]), ALONE),
+        (Aggregate(ORDERS, [], []), GROUPS),
+        (Join([ORDERS, TopK(ORDERS, [], "3", None)]), GROUPS),
+    ],
+)
+def test_groups_that_are_read_again_are_guessed_to_take_longer(query: Operator, times: PerByte) -> None:
+    assert per_byte(query, added=False) == times
+    assert per_byte(query, added=True) == ADDED
 
 
 def test_each_base_table_that_changed_is_guessed_to_take_longer() -> None:
     costs = Costs(Took(1.6, 4 * SMALL, 2))
     one, other, third = Changed("t", 1, 4 * SMALL), Changed("u", 1, 4 * SMALL), Changed("v", 0, 4 * SMALL)
-    assert by_time(costs, [one, third], False) is None  # 1.5 s
-    assert _is_anew(by_time(costs, [one, other], False))  # 2 s
+    assert by_time(costs, [one, third], False, GROUPS) is None  # 1.5 s
+    assert _is_anew(by_time(costs, [one, other], False, GROUPS))  # 2 s
 
 
 def test_what_is_added_to_groups_is_guessed_to_take_less() -> None:
     costs, tables = Costs(Took(20, 1000)), [Changed("t", 100, 2000)]
-    assert _is_anew(by_time(costs, tables, False))  # as a guess, 26.5 s
-    assert by_time(costs, tables, False, added=True) is None  # 14.5 s
+    assert _is_anew(by_time(costs, tables, False, GROUPS))  # as a guess, 26.5 s
+    assert by_time(costs, tables, False, ADDED) is None  # 14.5 s
 
 
 def _is_anew(found: tuple[bool, str] | None) -> bool:
@@ -149,11 +165,11 @@ def test_the_reason_says_both_times() -> None:
     said = "by the times of earlier runs, that takes {} s, and {} s by changes{}"
     tables = [Changed("t", 100, 2000)]
     known = Costs(Took(1, 1000), Took(1.3, 100, 2))
-    assert by_time(known, tables, False) == (True, said.format("1.0", "1.3", ""))
-    assert by_time(Costs(Took(1, 1000), Took(1.3, 100)), tables, False) == (
+    assert by_time(known, tables, False, GROUPS) == (True, said.format("1.0", "1.3", ""))
+    assert by_time(Costs(Took(1, 1000), Took(1.3, 100)), tables, False, GROUPS) == (
         False, said.format("1.0", "1.3", ", which ran only once"),
     )  # fmt: skip
-    assert by_time(Costs(Took(1.27, 1000), Took(1.3, 100, 2)), tables, False) == (
+    assert by_time(Costs(Took(1.27, 1000), Took(1.3, 100, 2)), tables, False, GROUPS) == (
         True, said.format("1.3", "1.3", ", but it ran only once"),
     )  # fmt: skip
 
@@ -162,7 +178,7 @@ def test_either_way_is_known_by_two_runs_before_the_choice_is_for_good() -> None
     """Of a model that takes 1.6 s anew and 2.1 s by changes, in a JVM that makes the first run of either slow."""
     costs, chosen = Costs(Took(5, 1000)), []
     for _ in range(6):
-        found = by_time(costs, [Changed("t", 10, 2000)], False)
+        found = by_time(costs, [Changed("t", 10, 2000)], False, GROUPS)
         anew = _is_anew(found)
         last = costs.anew if anew else costs.by_changes
         took = (1.6 if anew else 2.1) if last else 2.4
@@ -175,7 +191,7 @@ def test_the_loser_is_looked_at_again_from_time_to_time() -> None:
     """What it took may have been of another time: each eleventh run shows, where that costs half as much again at most."""
     costs, chosen = Costs(Took(2.0, 1000, 2), Took(2.5, 100, 2)), []
     for _ in range(24):
-        anew = _is_anew(by_time(costs, [Changed("t", 100, 2000)], False))
+        anew = _is_anew(by_time(costs, [Changed("t", 100, 2000)], False, GROUPS))
         took = 2.0 if anew else 2.4
         costs = Begun(0, 1000 if anew else 100, anew, costs).ended(datetime.fromtimestamp(took, UTC))
         chosen.append(anew)

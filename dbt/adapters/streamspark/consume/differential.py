@@ -19,6 +19,7 @@ from dbt.adapters.streamspark.consume.columns import Column
 from dbt.adapters.streamspark.consume.costs import Begun
 from dbt.adapters.streamspark.consume.final_rows import FinalRows, final_rows
 from dbt.adapters.streamspark.consume.keyed_changes import KeyedChanges
+from dbt.adapters.streamspark.consume.per_byte import per_byte
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner
 from dbt.adapters.streamspark.consume.refresh import Refresh, refresh
 from dbt.adapters.streamspark.consume.replacement import Replacement
@@ -179,7 +180,8 @@ class DifferentialModel:
         since = cursor.frontiers[OWN]
         interval = query.interval(query.frontier(since), query.at(self._end(model, since)))
         followed = may_be_followed(self.planner.target(self.spark, self.consumer))
-        return refresh(self.config.refresh, interval, cursor.costs, followed, added)
+        times = per_byte(interval.lowered.root, added)
+        return refresh(self.config.refresh, interval, cursor.costs, followed, times)
 
     def _reopened(self, text: str, since: Frontier) -> ChangeQuery:
         return reopened(self.spark, self.consumer.target, text, since)

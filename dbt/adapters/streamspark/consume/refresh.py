@@ -11,6 +11,7 @@ from dbt.adapters.streamspark.changes.file_changes import EMPTY
 from dbt.adapters.streamspark.consume.changed import Changed, changed
 from dbt.adapters.streamspark.consume.costs import Costs
 from dbt.adapters.streamspark.consume.guess import fixed, guess
+from dbt.adapters.streamspark.consume.per_byte import PerByte
 
 # Changed files are read at both ends, and what they touch is looked up at both ends: from here on a rebuild reads less.
 MOST = 0.25
@@ -36,10 +37,10 @@ class Refresh:
     changed: int = 0
 
 
-def refresh(asked: str, interval: QueryInterval, costs: Costs, followed: bool, added: bool = False) -> Refresh:
+def refresh(asked: str, interval: QueryInterval, costs: Costs, followed: bool, times: PerByte) -> Refresh:
     """How to refresh over an interval, `asked` being auto, incremental, strict or full; `costs` are those of the runs
-    before; `followed`: somebody may read the target's changes; `added`: changes are added to its groups. Reads logs;
-    runs no Spark job.
+    before; `followed`: somebody may read the target's changes; `times`: what a byte of them takes. Reads logs; runs no
+    Spark job.
 
     Raises UnsupportedQuery where `strict` meets a part of the query without a rule.
     """
@@ -49,12 +50,12 @@ def refresh(asked: str, interval: QueryInterval, costs: Costs, followed: bool, a
         refuse_fallbacks(interval)
     tables = [changed(leaf) for leaf in interval.leaves.values()]
     said = (asked == "full", f"refresh: {asked}")
-    anew, reason = _by_cost(interval, tables, costs, followed, added) if asked == "auto" else said
+    anew, reason = _by_cost(interval, tables, costs, followed, times) if asked == "auto" else said
     return Refresh(anew, reason, sum(table.changed for table in tables))
 
 
 def _by_cost(
-    interval: QueryInterval, tables: Sequence[Changed], costs: Costs, followed: bool, added: bool
+    interval: QueryInterval, tables: Sequence[Changed], costs: Costs, followed: bool, times: PerByte
 ) -> tuple[bool, str]:
     fallbacks = interval.fallbacks
     if fallbacks:
@@ -63,10 +64,10 @@ def _by_cost(
     told = f"{most.share:.1%} of the bytes of {most.table} changed"
     if most.share > MOST:
         return True, f"{told}, more than {MOST:.0%}"
-    return by_time(costs, tables, followed, added) or (False, f"{told}, no more than {MOST:.0%}")
+    return by_time(costs, tables, followed, times) or (False, f"{told}, no more than {MOST:.0%}")
 
 
-def by_time(costs: Costs, tables: Sequence[Changed], followed: bool, added: bool = False) -> tuple[bool, str] | None:
+def by_time(costs: Costs, tables: Sequence[Changed], followed: bool, times: PerByte) -> tuple[bool, str] | None:
     """By what earlier runs took: anew where that spares enough, or the way that took longer, where it is worth another
     look. None where it does not spare enough, or nobody knows."""
     whole = sum(table.whole or 0 for table in tables) // 2
@@ -74,7 +75,7 @@ def by_time(costs: Costs, tables: Sequence[Changed], followed: bool, added: bool
         return None
     anew, known = costs.anew.scaled(whole), costs.by_changes
     size = sum(table.changed for table in tables)
-    by_changes = guess(tables, anew, added) if known is None else known.of_changes(size, fixed(tables))
+    by_changes = guess(tables, anew, times) if known is None else known.of_changes(size, fixed(tables))
     some = "some " if known is None else ""
     told = f"by the times of earlier runs, that takes {anew:.1f} s, and {some}{by_changes:.1f} s by changes"
     if by_changes - anew > _to_spare(anew, tables, followed, known is None):
