@@ -247,8 +247,8 @@ def no_second_look(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_ran_only_once_runs_again(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     history = program.history
     target = Target(history.session, "differential.looked_at", "select id, s from t0", DifferentialConfig(("id",)))
-    monkeypatch.setattr(costs, "LOOK_SHARE", 1e9)
-    monkeypatch.setattr(costs, "LOOK_SECONDS", 1e9)
+    for most in ("LOOK_SHARE", "LOOK_SECONDS", "COLD_SECONDS"):
+        monkeypatch.setattr(costs, most, 1e9)
     history.run("delete from t0", "insert into t0 select id, 0, 0, 'a' from range(5000)")
     for number in range(3):
         history.run(f"insert into t0 values ({9000 + number}, 0, 0, 'b')")

@@ -4,6 +4,7 @@ the oracle, and with a rule of its own where nothing else is said."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 from pyspark.sql import SparkSession
@@ -286,6 +287,23 @@ def test_a_delta_meets_what_is_near_before_what_is_far(
     monkeypatch.setattr(stepwise, "LARGE", -1)
     check_ledger(shop, query, (0, 1, 2), whole=False)
     assert len(held) > 3 * at_once
+
+
+def test_what_is_near_may_be_more_than_the_driver_holds(shop: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six rows of c changed, which have more orders than eight."""
+    monkeypatch.setattr(stepwise, "LARGE", -1)
+    monkeypatch.setattr(local_rows, "MOST_ROWS", 8)
+    kept: list[int | None] = []
+    keep = Differentiation.keep
+
+    def counted(self: Differentiation, sql: str) -> local_rows.Kept:
+        kept.append((found := keep(self, sql)).count)
+        return found
+
+    monkeypatch.setattr(Differentiation, "keep", counted)
+    for query in CHAINS:
+        check_ledger(shop, query, (0, 1), whole=False)
+    assert any(few == 6 and (many or 0) > 8 for few, many in pairwise(kept))
 
 
 @pytest.mark.parametrize("query", list(WITHOUT_RULES))

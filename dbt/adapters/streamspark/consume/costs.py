@@ -12,8 +12,9 @@ from typing import Any
 FEW = 16 * 1024 * 1024
 # What ran once may have been slow for other reasons than what it did: a cold JVM, a busy machine. It is worth another
 # look where that takes at most so many seconds longer than the other way, and so many times as long: a rebuild, which
-# is what there would be without us, and whose first run is the first of all; and a run by changes.
-LOOK_SECONDS, LOOK_SHARE, LOOK_AGAIN_SHARE = 10.0, 3.0, 1.5
+# is what there would be without us, and whose first run is the first of all, by as much as a cold JVM may have added;
+# and a run by changes.
+LOOK_SECONDS, LOOK_SHARE, COLD_SECONDS, LOOK_AGAIN_SHARE = 10.0, 3.0, 5.0, 1.5
 # So is what has not run for so many runs, since tables grow and machines change; there it may take the smaller share.
 LONG_AGO = 10
 
@@ -58,10 +59,12 @@ class Costs:
         """Why the target should be made anew once more, though that is taken to take longer than `by_changes`; empty
         where it should not.
 
-        >>> Costs(Took(5, 1)).look_at_anew(5, 3), Costs(Took(5, 1)).look_at_anew(5, 1)
-        ('ran only once', '')
+        >>> cold = Costs(Took(9, 1))
+        >>> cold.look_at_anew(9, 4), cold.look_at_anew(9, 3.9), cold.look_at_anew(3.1, 1)
+        ('ran only once', '', '')
         """
-        return _worth_a_look(self.anew, anew, by_changes, LOOK_SHARE)
+        most = min(LOOK_SHARE * by_changes, by_changes + COLD_SECONDS)
+        return _worth_a_look(self.anew, anew, by_changes, most)
 
     def look_at_changes(self, by_changes: float, anew: float) -> str:
         """Why it should follow its changes once more, or for the first time, though making it `anew` takes less.
@@ -71,20 +74,20 @@ class Costs:
         """
         if self.by_changes is None and self.anew is not None:
             never = Took(by_changes, 1, runs=0, since=self.anew.runs)
-            return _worth_a_look(never, by_changes, anew, LOOK_AGAIN_SHARE)
-        return _worth_a_look(self.by_changes, by_changes, anew, LOOK_AGAIN_SHARE)
+            return _worth_a_look(never, by_changes, anew, 0.0)
+        return _worth_a_look(self.by_changes, by_changes, anew, LOOK_AGAIN_SHARE * anew)
 
     def to_dict(self) -> dict[str, list[float]]:
         both = {"anew": self.anew, "by_changes": self.by_changes}
         return {kind: took.to_list() for kind, took in both.items() if took is not None}
 
 
-def _worth_a_look(took: Took | None, seconds: float, other: float, once: float) -> str:
-    """Of what takes `seconds` by its newest run, where the `other` way takes less. `once`: so many times as long it may
-    take where it ran only once."""
+def _worth_a_look(took: Took | None, seconds: float, other: float, most: float) -> str:
+    """Of what takes `seconds` by its newest run, where the `other` way takes less. `most`: how many where it ran only
+    once."""
     if took is None or seconds > other + LOOK_SECONDS:
         return ""
-    if took.runs == 1 and seconds <= once * other:
+    if took.runs == 1 and seconds <= most:
         return "ran only once"
     again = took.since >= LONG_AGO and seconds <= LOOK_AGAIN_SHARE * other
     return f"did not run in {took.since} runs" if again else ""
