@@ -15,7 +15,7 @@ from dbt.adapters.streamspark.changes.log import Action, TableLog
 from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Filter, Join, Operator, Term, Text, TopK
 from dbt.adapters.streamspark.consume.changed import Changed
 from dbt.adapters.streamspark.consume.costs import FEW, Begun, Costs, Took
-from dbt.adapters.streamspark.consume.per_byte import ADDED, ALONE, GROUPS, PerByte, per_byte
+from dbt.adapters.streamspark.consume.per_byte import ADDED, ALONE, GROUPS, MANY_GROUPS, PerByte, per_byte
 from dbt.adapters.streamspark.consume.refresh import SMALL, Refresh, by_time, refresh
 from dbt.adapters.streamspark.consume.target import may_be_followed
 
@@ -38,8 +38,10 @@ def chosen(files: FileChanges, asked: str = "auto") -> Refresh:
     log = SimpleNamespace(size=lambda version: (4, WHOLE))
     interval = SimpleNamespace(files=files, log=log, end=3)
     leaf: Any = SimpleNamespace(interval=interval, table=SimpleNamespace(name="t"))
-    found = SimpleNamespace(shape=files.shape, fallbacks=[], leaves={"token": leaf})
-    return refresh(asked, cast(QueryInterval, found), Costs(), followed=False, times=GROUPS)
+    found = SimpleNamespace(
+        shape=files.shape, fallbacks=[], leaves={"token": leaf}, lowered=SimpleNamespace(root=ORDERS), many=False
+    )
+    return refresh(asked, cast(QueryInterval, found), Costs(), followed=False)
 
 
 @pytest.mark.parametrize(
@@ -143,8 +145,9 @@ def test_rows_that_changed_all_over_a_table_are_guessed_to_take_longer(times: Pe
     ],
 )
 def test_groups_that_are_read_again_are_guessed_to_take_longer(query: Operator, times: PerByte) -> None:
-    assert per_byte(query, added=False) == times
-    assert per_byte(query, added=True) == ADDED
+    assert per_byte(query, added=False, many=False) == times
+    assert per_byte(query, added=False, many=True) == (MANY_GROUPS if times == GROUPS else times)
+    assert per_byte(query, added=True, many=True) == ADDED
 
 
 def test_each_base_table_that_changed_is_guessed_to_take_longer() -> None:

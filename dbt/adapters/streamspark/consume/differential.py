@@ -19,7 +19,6 @@ from dbt.adapters.streamspark.consume.columns import Column
 from dbt.adapters.streamspark.consume.costs import Begun
 from dbt.adapters.streamspark.consume.final_rows import FinalRows, final_rows
 from dbt.adapters.streamspark.consume.keyed_changes import KeyedChanges
-from dbt.adapters.streamspark.consume.per_byte import per_byte
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner
 from dbt.adapters.streamspark.consume.refresh import Refresh, refresh
 from dbt.adapters.streamspark.consume.replacement import Replacement
@@ -180,8 +179,7 @@ class DifferentialModel:
         since = cursor.frontiers[OWN]
         interval = query.interval(query.frontier(since), query.at(self._end(model, since)))
         followed = may_be_followed(self.planner.target(self.spark, self.consumer))
-        times = per_byte(interval.lowered.root, added)
-        return refresh(self.config.refresh, interval, cursor.costs, followed, times)
+        return refresh(self.config.refresh, interval, cursor.costs, followed, added)
 
     def _reopened(self, text: str, since: Frontier) -> ChangeQuery:
         return reopened(self.spark, self.consumer.target, text, since)

@@ -29,12 +29,15 @@ class PerByte(NamedTuple):
 
 ALONE = PerByte(6.0, 15.0)
 ADDED = PerByte(6.0, 30.0)
-GROUPS = PerByte(12.0, 30.0)
+GROUPS, MANY_GROUPS = PerByte(12.0, 30.0), PerByte(30.0, 30.0)
 
 
-def per_byte(query: Operator, added: bool) -> PerByte:
+def per_byte(query: Operator, added: bool, many: bool) -> PerByte:
     """Of a query whose rows change by themselves; whose changes are `added` to the target's groups; or whose groups,
-    windows and matches are read again where one of their rows changed."""
+    windows and matches are read again where one of their rows changed, which shuffles them where so `many` rows changed
+    that the driver does not hold them."""
     if added:
         return ADDED
-    return ALONE if all(isinstance(operator, ROW_BY_ROW) for operator in query.walk()) else GROUPS
+    if all(isinstance(operator, ROW_BY_ROW) for operator in query.walk()):
+        return ALONE
+    return MANY_GROUPS if many else GROUPS

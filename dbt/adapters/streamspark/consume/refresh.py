@@ -11,7 +11,7 @@ from dbt.adapters.streamspark.changes.file_changes import EMPTY
 from dbt.adapters.streamspark.consume.changed import Changed, changed
 from dbt.adapters.streamspark.consume.costs import Costs
 from dbt.adapters.streamspark.consume.guess import fixed, guess
-from dbt.adapters.streamspark.consume.per_byte import PerByte
+from dbt.adapters.streamspark.consume.per_byte import PerByte, per_byte
 
 # Changed files are read at both ends, and what they touch is looked up at both ends: from here on a rebuild reads less.
 MOST = 0.25
@@ -37,10 +37,10 @@ class Refresh:
     changed: int = 0
 
 
-def refresh(asked: str, interval: QueryInterval, costs: Costs, followed: bool, times: PerByte) -> Refresh:
+def refresh(asked: str, interval: QueryInterval, costs: Costs, followed: bool, added: bool = False) -> Refresh:
     """How to refresh over an interval, `asked` being auto, incremental, strict or full; `costs` are those of the runs
-    before; `followed`: somebody may read the target's changes; `times`: what a byte of them takes. Reads logs; runs no
-    Spark job.
+    before; `followed`: somebody may read the target's changes; `added`: changes are added to its groups. Reads logs;
+    runs no Spark job.
 
     Raises UnsupportedQuery where `strict` meets a part of the query without a rule.
     """
@@ -50,12 +50,12 @@ def refresh(asked: str, interval: QueryInterval, costs: Costs, followed: bool, t
         refuse_fallbacks(interval)
     tables = [changed(leaf) for leaf in interval.leaves.values()]
     said = (asked == "full", f"refresh: {asked}")
-    anew, reason = _by_cost(interval, tables, costs, followed, times) if asked == "auto" else said
+    anew, reason = _by_cost(interval, tables, costs, followed, added) if asked == "auto" else said
     return Refresh(anew, reason, sum(table.changed for table in tables))
 
 
 def _by_cost(
-    interval: QueryInterval, tables: Sequence[Changed], costs: Costs, followed: bool, times: PerByte
+    interval: QueryInterval, tables: Sequence[Changed], costs: Costs, followed: bool, added: bool
 ) -> tuple[bool, str]:
     fallbacks = interval.fallbacks
     if fallbacks:
@@ -64,6 +64,7 @@ def _by_cost(
     told = f"{most.share:.1%} of the bytes of {most.table} changed"
     if most.share > MOST:
         return True, f"{told}, more than {MOST:.0%}"
+    times = per_byte(interval.lowered.root, added, interval.many)
     return by_time(costs, tables, followed, times) or (False, f"{told}, no more than {MOST:.0%}")
 
 
