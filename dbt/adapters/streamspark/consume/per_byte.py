@@ -27,7 +27,7 @@ class PerByte(NamedTuple):
     scattered: float
 
 
-ALONE = PerByte(6.0, 15.0)
+ALONE = PerByte(6.0, 25.0)
 ADDED = PerByte(6.0, 30.0)
 GROUPS, MANY_GROUPS = PerByte(12.0, 30.0), PerByte(30.0, 30.0)
 
