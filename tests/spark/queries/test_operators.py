@@ -275,13 +275,24 @@ CHAINS = [
 ]
 
 
+@pytest.fixture
+def held(monkeypatch: pytest.MonkeyPatch) -> list[int | None]:
+    """How many rows each result has that is held on the way, in their order."""
+    counts: list[int | None] = []
+    keep = Differentiation.keep
+
+    def counted(self: Differentiation, sql: str) -> local_rows.Kept:
+        counts.append((found := keep(self, sql)).count)
+        return found
+
+    monkeypatch.setattr(Differentiation, "keep", counted)
+    return counts
+
+
 @pytest.mark.parametrize("query", CHAINS)
 def test_a_delta_meets_what_is_near_before_what_is_far(
-    shop: History, monkeypatch: pytest.MonkeyPatch, query: str
+    shop: History, monkeypatch: pytest.MonkeyPatch, held: list[int | None], query: str
 ) -> None:
-    held: list[str] = []
-    keep = Differentiation.keep
-    monkeypatch.setattr(Differentiation, "keep", lambda self, sql: held.append(sql) or keep(self, sql))
     check_interval(shop, query, 0, 1)
     at_once = len(held)
     monkeypatch.setattr(stepwise, "LARGE", -1)
@@ -289,21 +300,15 @@ def test_a_delta_meets_what_is_near_before_what_is_far(
     assert len(held) > 3 * at_once
 
 
-def test_what_is_near_may_be_more_than_the_driver_holds(shop: History, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_near_may_be_more_than_the_driver_holds(
+    shop: History, monkeypatch: pytest.MonkeyPatch, held: list[int | None]
+) -> None:
     """Six rows of c changed, which have more orders than eight."""
     monkeypatch.setattr(stepwise, "LARGE", -1)
     monkeypatch.setattr(local_rows, "MOST_ROWS", 8)
-    kept: list[int | None] = []
-    keep = Differentiation.keep
-
-    def counted(self: Differentiation, sql: str) -> local_rows.Kept:
-        kept.append((found := keep(self, sql)).count)
-        return found
-
-    monkeypatch.setattr(Differentiation, "keep", counted)
     for query in CHAINS:
         check_ledger(shop, query, (0, 1), whole=False)
-    assert any(few == 6 and (many or 0) > 8 for few, many in pairwise(kept))
+    assert any(few == 6 and (many or 0) > 8 for few, many in pairwise(held))
 
 
 @pytest.mark.parametrize("query", list(WITHOUT_RULES))

@@ -18,9 +18,8 @@ def guess(tables: Sequence[Changed], anew: float, per_byte: PerByte) -> float:
     >>> guess(tables, 60.0, PerByte(6.0, 30.0)), guess([Changed("t", 100, 2000, marked=1000)], 60.0, PerByte(6.0, 30.0))
     (19.5, 109.5)
     """
-    changed, whole, marked = (
-        sum(getattr(table, name) or 0 for table in tables) for name in ("changed", "whole", "marked")
-    )
+    changed, marked = sum(table.changed for table in tables), sum(table.marked for table in tables)
+    whole = sum(table.whole or 0 for table in tables)
     times = per_byte.together + (per_byte.scattered - per_byte.together) * min(1.0, marked / whole)
     return fixed(tables) + times * anew * changed / (whole / 2)
 

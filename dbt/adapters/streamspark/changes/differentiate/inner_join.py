@@ -23,7 +23,8 @@ def inner_join(d: Differentiation, node: Join) -> Delta | None:
 
 
 def _term(d: Differentiation, node: Join, place: int, delta: Delta) -> Delta | None:
-    relations = [d.at(child, START) if n < place else d.after(child) for n, child in enumerate(node.children)]
+    before, after = node.children[:place], node.children[place + 1 :]
+    relations = [*(d.at(child, START) for child in before), delta.sql, *(d.after(child) for child in after)]
     order = f"concat('{len(node.children) - place:02d}', __ord) as __ord"
     ids = [(number, "__id") for number in range(len(node.children))]
     sql = stepwise(d, Step(node, place, delta, relations, ids, ["__sign", order, "__version", "__image"]))

@@ -13,7 +13,7 @@ from dbt.adapters.streamspark.changes.differentiate.delta import SIGNED, Delta
 from dbt.adapters.streamspark.changes.differentiate.differentiation import Differentiation, tables_of
 from dbt.adapters.streamspark.changes.differentiate.equalities import Pair, in_one_type
 from dbt.adapters.streamspark.changes.differentiate.rows import joined
-from dbt.adapters.streamspark.changes.query.algebra import Join, Operator
+from dbt.adapters.streamspark.changes.query.algebra import Join, Operator, pairs_of
 
 LARGE = 128 * 1024 * 1024  # bytes of an input that is read and shuffled in vain: more time than a job takes
 FEW = 10_000  # rows of a delta: each may meet ten, and the driver holds them
@@ -21,8 +21,9 @@ FEW = 10_000  # rows of a delta: each may meet ten, and the driver holds them
 
 @dataclass(frozen=True)
 class Step:
-    """Input `place` of the join `node` is the `delta`; the others are `relations`, for FROM. `ids`: the input and the
-    column of each part of a row's id; `marks`: SQL of the signed columns, which the delta alone has."""
+    """Input `place` of the join `node` is the `delta`. `relations`: all inputs, for FROM, the others as at an end.
+    `ids`: the input and the column of each part of a row's id. `marks`: SQL of the signed columns, which the delta
+    alone has."""
 
     node: Join
     place: int
@@ -33,9 +34,7 @@ class Step:
 
     def pairs(self, number: int) -> list[Pair]:
         """The equalities of the delta's input with another one."""
-        mine, child = self.node.children[self.place], self.node.children[number]
-        found = (condition.pair(mine.columns, child.columns) for condition in self.node.conditions)
-        return [pair for pair in found if pair is not None]
+        return pairs_of(self.node.conditions, self.node.children[self.place], self.node.children[number])
 
     @property
     def near(self) -> list[int]:
@@ -48,7 +47,8 @@ class Step:
 
     @property
     def far(self) -> list[int]:
-        return [n for n in range(len(self.node.children)) if n not in self.near]
+        near = self.near
+        return [number for number in range(len(self.node.children)) if number not in near]
 
 
 def stepwise(d: Differentiation, step: Step) -> str | None:
@@ -73,14 +73,14 @@ def _bytes(d: Differentiation, node: Operator) -> int:
 
 def _next(d: Differentiation, step: Step) -> Step:
     """What is left when the delta is joined with the inputs near it, and held with the parts of the ids."""
-    near = _near(step)
-    parts = [f"{column} as __id{part}" for part, column in enumerate(near.id_columns)]
-    kept = d.keep(_sql(d, replace(near, marks=[*near.marks, *parts])))
+    begun = _begun(step)
+    parts = [f"{column} as __id{part}" for part, column in enumerate(begun.id_columns)]
+    kept = d.keep(_sql(d, replace(begun, marks=[*begun.marks, *parts])))
     delta = replace(step.delta, sql=d.views.add(kept.frame, what="delta"), kept=kept)
-    return _rest(step, near.node, delta)
+    return _rest(step, begun.node, delta)
 
 
-def _near(step: Step) -> Step:
+def _begun(step: Step) -> Step:
     """The join of the delta with the inputs near it."""
     near, children = step.near, [step.node.children[number] for number in step.near]
     columns = {column for child in children for column in child.columns}
@@ -115,7 +115,7 @@ def _rest(step: Step, near: Join, delta: Delta) -> Step:
 
 
 def _sql(d: Differentiation, step: Step) -> str:
-    inputs = [step.delta.sql if n == step.place else _met(d, step, n) for n in range(len(step.relations))]
+    inputs = [sql if n == step.place else _met(d, step, n) for n, sql in enumerate(step.relations)]
     return joined(step.node, inputs, step.place, step.marks, step.id_columns)
 
 

@@ -86,6 +86,12 @@ class Operator:
         return any(CLOCK in term.sql for term in self.terms)
 
 
+def pairs_of(conditions: Sequence[Condition], left: Operator, right: Operator) -> list[tuple[Term, Term]]:
+    """The equalities of two inputs of a join, the left one's side first."""
+    found = (condition.pair(left.columns, right.columns) for condition in conditions)
+    return [pair for pair in found if pair is not None]
+
+
 @dataclass(eq=False)
 class Scan(Operator):
     """Columns of a base table; `names` maps the table's name of a column to ours."""
@@ -263,8 +269,7 @@ class TwoSided(Operator):
     @property
     def pairs(self) -> list[tuple[Term, Term]]:
         """The equalities between the two sides."""
-        found = (condition.pair(self.left.columns, self.right.columns) for condition in self.conditions)
-        return [pair for pair in found if pair is not None]
+        return pairs_of(self.conditions, self.left, self.right)
 
 
 @dataclass(eq=False)
