@@ -22,7 +22,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.log import TableLog
-from dbt.adapters.streamspark.consume import costs, guess, per_byte, planner
+from dbt.adapters.streamspark.consume import assumed, costs, guess, planner
 from dbt.adapters.streamspark.consume.columns import columns_of
 from dbt.adapters.streamspark.consume.commit import Outcome, commit
 from dbt.adapters.streamspark.consume.cursor import resolve_cursor
@@ -240,15 +240,16 @@ def operations(target: Target) -> list[str]:
 @pytest.fixture
 def no_second_look(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ran once is known for good: no run is chosen by how long others took on this machine."""
-    for share in ("LOOK_SHARE", "LOOK_AGAIN_SHARE"):
-        monkeypatch.setattr(costs, share, 0.0)
+    monkeypatch.setattr(costs, "COLD_SECONDS", -1e9)
+    monkeypatch.setattr(costs, "LOOK_AGAIN_SHARE", 0.0)
 
 
 def test_what_ran_only_once_runs_again(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     history = program.history
     target = Target(history.session, "differential.looked_at", "select id, s from t0", DifferentialConfig(("id",)))
-    for most in ("LOOK_SHARE", "LOOK_SECONDS", "COLD_SECONDS"):
+    for most in ("LOOK_SECONDS", "COLD_SECONDS"):
         monkeypatch.setattr(costs, most, 1e9)
+    monkeypatch.setattr(assumed, "ALONE", assumed.ALONE._replace(cold=1e9))
     history.run("delete from t0", "insert into t0 select id, 0, 0, 'a' from range(5000)")
     for number in range(3):
         history.run(f"insert into t0 values ({9000 + number}, 0, 0, 'b')")
@@ -268,8 +269,8 @@ def test_what_is_added_to_groups_is_tried_where_other_changes_would_take_too_lon
     }
     for name in ("FIXED", "FIXED_PER_TABLE"):
         monkeypatch.setattr(guess, name, 0.0)
-    monkeypatch.setattr(per_byte, "ADDED", per_byte.PerByte(0.0, 0.0))
-    monkeypatch.setattr(per_byte, "ALONE", per_byte.PerByte(1e9, 1e9))
+    monkeypatch.setattr(assumed, "ADDED", assumed.Assumed(0.0, 0.0, cold=0.0))
+    monkeypatch.setattr(assumed, "ALONE", assumed.Assumed(1e9, 1e9, cold=0.0))
     history.run("delete from t0", "insert into t0 select id, 0, 0, 'a' from range(5000)")
     for _ in range(2):
         for target in targets.values():

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dbt.adapters.streamspark.consume.assumed import Assumed
 from dbt.adapters.streamspark.consume.changed import Changed
-from dbt.adapters.streamspark.consume.per_byte import PerByte
 
 # Seconds however little has changed, and more for each base table that changed, which is a term of its own.
 FIXED, FIXED_PER_TABLE = 1.0, 0.5
 
 
-def guess(tables: Sequence[Changed], anew: float, per_byte: PerByte) -> float:
+def guess(tables: Sequence[Changed], anew: float, assume: Assumed) -> float:
     """Seconds by changes where a rebuild takes `anew` seconds. The size of one table at least is known.
 
-    >>> tables = [Changed("t", 100, 2000), Changed("u", 0, 2000)]
-    >>> guess(tables, 60.0, PerByte(6.0, 30.0)), guess([Changed("t", 100, 2000, marked=1000)], 60.0, PerByte(6.0, 30.0))
+    >>> tables, assume = [Changed("t", 100, 2000), Changed("u", 0, 2000)], Assumed(6.0, 30.0, cold=2.0)
+    >>> guess(tables, 60.0, assume), guess([Changed("t", 100, 2000, marked=1000)], 60.0, assume)
     (19.5, 109.5)
     """
     changed, marked = sum(table.changed for table in tables), sum(table.marked for table in tables)
     whole = sum(table.whole or 0 for table in tables)
-    times = per_byte.together + (per_byte.scattered - per_byte.together) * min(1.0, marked / whole)
+    times = assume.together + (assume.scattered - assume.together) * min(1.0, marked / whole)
     return fixed(tables) + times * anew * changed / (whole / 2)
 
 

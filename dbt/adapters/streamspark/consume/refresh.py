@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from dbt.adapters.streamspark.changes.change_query import QueryInterval
 from dbt.adapters.streamspark.changes.changes import refuse_fallbacks
 from dbt.adapters.streamspark.changes.file_changes import EMPTY
+from dbt.adapters.streamspark.consume.assumed import Assumed, assumed
 from dbt.adapters.streamspark.consume.changed import Changed, changed
 from dbt.adapters.streamspark.consume.costs import Costs
 from dbt.adapters.streamspark.consume.guess import fixed, guess
-from dbt.adapters.streamspark.consume.per_byte import PerByte, per_byte
 
 # Changed files are read at both ends, and what they touch is looked up at both ends: from here on a rebuild reads less.
 MOST = 0.25
@@ -64,11 +64,11 @@ def _by_cost(
     told = f"{most.share:.1%} of the bytes of {most.table} changed"
     if most.share > MOST:
         return True, f"{told}, more than {MOST:.0%}"
-    times = per_byte(interval.lowered.root, added, interval.many)
-    return by_time(costs, tables, followed, times) or (False, f"{told}, no more than {MOST:.0%}")
+    assume = assumed(interval.lowered.root, added, interval.many)
+    return by_time(costs, tables, followed, assume) or (False, f"{told}, no more than {MOST:.0%}")
 
 
-def by_time(costs: Costs, tables: Sequence[Changed], followed: bool, times: PerByte) -> tuple[bool, str] | None:
+def by_time(costs: Costs, tables: Sequence[Changed], followed: bool, assume: Assumed) -> tuple[bool, str] | None:
     """By what earlier runs took: anew where that spares enough, or the way that took longer, where it is worth another
     look. None where it does not spare enough, or nobody knows."""
     whole = sum(table.whole or 0 for table in tables) // 2
@@ -76,14 +76,14 @@ def by_time(costs: Costs, tables: Sequence[Changed], followed: bool, times: PerB
         return None
     anew, known = costs.anew.scaled(whole), costs.by_changes
     size = sum(table.changed for table in tables)
-    by_changes = guess(tables, anew, times) if known is None else known.of_changes(size, fixed(tables))
+    by_changes = guess(tables, anew, assume) if known is None else known.of_changes(size, fixed(tables))
     some = "some " if known is None else ""
     told = f"by the times of earlier runs, that takes {anew:.1f} s, and {some}{by_changes:.1f} s by changes"
     if by_changes - anew > _to_spare(anew, tables, followed, known is None):
         why = costs.look_at_changes(by_changes, anew)
         return (False, f"{told}, which {why}") if why else (True, told)
     tried_first = followed or (known is None and _is_small(tables))
-    why = "" if tried_first else costs.look_at_anew(anew, by_changes)
+    why = "" if tried_first else costs.look_at_anew(anew, by_changes, assume.cold)
     return (True, f"{told}, but it {why}") if why else None
 
 

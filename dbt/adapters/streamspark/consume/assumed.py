@@ -1,5 +1,4 @@
-"""How many times as long a byte that changed takes as one that a rebuild reads: it is read, looked up at the far ends,
-merged and committed (decision 0027)."""
+"""What is taken for granted of a query before its runs have told (decision 0027)."""
 
 from __future__ import annotations
 
@@ -19,20 +18,23 @@ from dbt.adapters.streamspark.changes.query.algebra import (
 ROW_BY_ROW = (Scan, Text, Project, Filter, Generate, Join, UnionAll)
 
 
-class PerByte(NamedTuple):
-    """Where what changed lies `together`, and where it is `scattered` over all files: its keys are too, so that looking
-    them up reads all files."""
+class Assumed(NamedTuple):
+    """How many times as long a byte that changed takes as one that a rebuild reads, since it is read, looked up at the
+    far ends, merged and committed: where what changed lies `together`, and where it is `scattered` over all files, and
+    its keys too, so that looking them up reads all files. `cold`: how many times as long as later ones a first rebuild
+    may take, in a JVM that has just started."""
 
     together: float
     scattered: float
+    cold: float
 
 
-ALONE = PerByte(6.0, 25.0)
-ADDED = PerByte(6.0, 30.0)
-GROUPS, MANY_GROUPS = PerByte(12.0, 30.0), PerByte(30.0, 30.0)
+ALONE = Assumed(6.0, 25.0, cold=2.0)
+ADDED = Assumed(6.0, 30.0, cold=2.0)
+GROUPS, MANY_GROUPS = Assumed(12.0, 30.0, cold=3.0), Assumed(30.0, 30.0, cold=3.0)
 
 
-def per_byte(query: Operator, added: bool, many: bool) -> PerByte:
+def assumed(query: Operator, added: bool, many: bool) -> Assumed:
     """Of a query whose rows change by themselves; whose changes are `added` to the target's groups; or whose groups,
     windows and matches are read again where one of their rows changed, which shuffles them where so `many` rows changed
     that the driver does not hold them."""
