@@ -21,16 +21,16 @@ ROW_BY_ROW = (Scan, Text, Project, Filter, Generate, Join, UnionAll)
 class Assumed(NamedTuple):
     """How many times as long a byte that changed takes as one that a rebuild reads, since it is read, looked up at the
     far ends, merged and committed: where what changed lies `together`, and where it is `scattered` over all files, and
-    its keys too, so that looking them up reads all files. `cold`: how many times as long as later ones a first rebuild
-    may take, in a JVM that has just started."""
+    its keys too, so that looking them up reads all files. `cold`: up to how many times as long as the changes a first
+    rebuild runs again at once, as it may have been slow for its JVM had just started."""
 
     together: float
     scattered: float
     cold: float
 
 
-ALONE = Assumed(6.0, 25.0, cold=2.0)
-ADDED = Assumed(6.0, 30.0, cold=2.0)
+ALONE = Assumed(6.0, 25.0, cold=1.25)
+ADDED = Assumed(6.0, 30.0, cold=1.25)
 GROUPS, MANY_GROUPS = Assumed(12.0, 30.0, cold=3.0), Assumed(30.0, 30.0, cold=3.0)
 
 

@@ -13,8 +13,8 @@ FEW = 16 * 1024 * 1024
 # What ran once may have been slow for other reasons than what it did: a cold JVM, a busy machine. It is worth another
 # look where that takes at most so many seconds longer than the other way, and so many times as long: a rebuild, which
 # is what there would be without us, and whose first run is the first of all, by as much as a cold JVM may have added
-# (how many times as much depends on the query); and a run by changes.
-LOOK_SECONDS, COLD_SECONDS, LOOK_AGAIN_SHARE = 10.0, 5.0, 1.5
+# (at once only where the query makes that likely); and a run by changes.
+LOOK_SECONDS, LOOK_AGAIN_SHARE, COLD_SECONDS, COLD_SHARE = 10.0, 1.5, 5.0, 3.0
 # So is what has not run for so many runs, since tables grow and machines change; there it may take the smaller share.
 LONG_AGO = 10
 
@@ -57,13 +57,16 @@ class Costs:
 
     def look_at_anew(self, anew: float, by_changes: float, cold: float) -> str:
         """Why the target should be made anew once more, though that is taken to take longer than `by_changes`; empty
-        where it should not. `cold`: how many times as long a first rebuild may take.
+        where it should not. `cold`: up to how many times as long it runs again at once, if it ran only once.
 
         >>> costs = Costs(Took(9, 1))
         >>> costs.look_at_anew(9, 4, 3), costs.look_at_anew(9, 3.9, 3), costs.look_at_anew(3.1, 1, 3)
         ('ran only once', '', '')
+        >>> Costs(Took(9, 1, since=9)).look_at_anew(9, 4, 1), Costs(Took(9, 1, since=10)).look_at_anew(9, 4, 1)
+        ('', 'ran only once')
         """
-        most = min(cold * by_changes, by_changes + COLD_SECONDS)
+        share = COLD_SHARE if self.anew and self.anew.since >= LONG_AGO else cold
+        most = min(share * by_changes, by_changes + COLD_SECONDS)
         return _worth_a_look(self.anew, anew, by_changes, most)
 
     def look_at_changes(self, by_changes: float, anew: float) -> str:
