@@ -23,6 +23,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.class_archive import class_archive
 from dbt.adapters.streamspark.errors import LaunchError, StreamsparkError
 from dbt.adapters.streamspark.jars import fetched
 from dbt.adapters.streamspark.spark_errors import as_sql_error
@@ -79,7 +80,9 @@ def _defaults(options: LaunchOptions) -> dict[str, str]:
         "spark.app.name": "dbt-streamspark",
         "spark.master": options.master,
         "spark.driver.memory": options.driver_memory,
-        "spark.driver.defaultJavaOptions": " ".join([ROOM_FOR_CLASSES, *_collector(options), derby]),
+        "spark.driver.defaultJavaOptions": " ".join(
+            [ROOM_FOR_CLASSES, *_collector(options), *_archive(options), derby]
+        ),
         "spark.sql.warehouse.dir": str(options.warehouse),
         "spark.sql.catalogImplementation": "hive",
         "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={metastore};create=true",
@@ -95,9 +98,22 @@ def _defaults(options: LaunchOptions) -> dict[str, str]:
 
 def _collector(options: LaunchOptions) -> list[str]:
     """None on a cluster, or where the user has chosen one: a JVM that is told of two does not start."""
-    chosen = [options.spark_config.get("spark.driver.extraJavaOptions", "")]
-    chosen += [os.environ.get(name, "") for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")]
-    return [COLLECTOR] if options.is_local and not re.search(r"-XX:\+Use\w+GC\b", " ".join(chosen)) else []
+    return [COLLECTOR] if options.is_local and not re.search(r"-XX:\+Use\w+GC\b", _java_options(options)) else []
+
+
+def _archive(options: LaunchOptions) -> list[str]:
+    """None where there is none, or where the user says what to do about archives. A JVM that cannot use it starts
+    without it."""
+    archive = class_archive(java_command())
+    chosen = re.search(r"-Xshare|SharedArchiveFile|ArchiveClassesAtExit", _java_options(options))
+    return [f"-XX:SharedArchiveFile={archive}"] if archive.exists() and not chosen else []
+
+
+def _java_options(options: LaunchOptions) -> str:
+    """Those of the user."""
+    given = [options.spark_config.get("spark.driver.extraJavaOptions", "")]
+    given += [os.environ.get(name, "") for name in ("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "SPARK_SUBMIT_OPTS")]
+    return " ".join(given)
 
 
 def _small_machine(memory: str) -> dict[str, str]:
@@ -204,8 +220,11 @@ def why_not_started(log_file: Path) -> str:
             "behind a mirror, name the mirror's Ivy settings with spark.jars.ivySettings under spark_config in "
             f"the profile. The whole output is in {log_file}."
         )
-    last = "\n".join(text.strip().splitlines()[-5:])
-    return f"Spark could not be started. Its last lines, all of them are in {log_file}:\n{last}"
+    return f"Spark could not be started. Its last lines, all of them are in {log_file}:\n{last_lines(log_file)}"
+
+
+def last_lines(log_file: Path) -> str:
+    return "\n".join(log_file.read_text(errors="replace").strip().splitlines()[-5:])
 
 
 def _open_catalog(session: SparkSession, options: LaunchOptions) -> None:
@@ -236,8 +255,9 @@ def _silence_python() -> None:
     warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
 
 
-def stop(session: SparkSession) -> None:
-    """Ends Spark and its JVM, so that the catalog is free when this process has ended."""
+def stop(session: SparkSession, seconds: float = EXIT_SECONDS) -> None:
+    """Ends Spark and its JVM, so that the catalog is free when this process has ended. A JVM that has not ended after
+    so many seconds is killed."""
     gateway: Any = session._sc._gateway
     if session._sc._jsc is not None:
         session.stop()
@@ -247,7 +267,7 @@ def stop(session: SparkSession) -> None:
     gateway.shutdown()
     process.stdin.close()
     try:
-        process.wait(EXIT_SECONDS)
+        process.wait(seconds)
     except subprocess.TimeoutExpired:
         process.kill()
     SparkContext._gateway = None
