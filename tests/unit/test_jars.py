@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 from time import sleep
 
+import pyspark
 import pytest
 from pyspark import SparkConf
 
 from dbt.adapters.streamspark.errors import LaunchError
-from dbt.adapters.streamspark.jars import DOWNLOADING, fetched
+from dbt.adapters.streamspark.jars import DOWNLOADING, SPARK_HAS, fetched
 
 PACKAGE = "io.delta:delta-spark_4.1_2.13:4.4.0"
 # Says when it is inside, and is inside until it is told to go on.
@@ -29,6 +31,11 @@ with fetched(conf, lambda line: print("notified", flush=True)):
 
 def conf(ivy: Path) -> SparkConf:
     return SparkConf(loadDefaults=False).set("spark.jars.ivy", str(ivy)).set("spark.jars.packages", PACKAGE)
+
+
+def test_what_is_not_fetched_comes_with_spark() -> None:
+    files = Path(pyspark.__file__).parent.glob("jars/*.jar")
+    assert {name.split(":")[1] for name in SPARK_HAS} <= {re.split(r"-(?=\d)", file.stem)[0] for file in files}
 
 
 def other(ivy: Path, inside: Path) -> subprocess.Popen[str]:

@@ -15,6 +15,32 @@ from dbt.adapters.streamspark.errors import LaunchError
 
 DOWNLOADING = "Downloading Delta's jars, the first time only; this takes a minute or two."
 LOCK = ".dbt-streamspark.lock"
+# Delta names these too, in other versions: 73 of 87 MB, which each start would copy, and of which Spark takes no class,
+# since it looks among its own jars first (decision 0045).
+SPARK_HAS = (
+    "com.fasterxml.jackson.core:jackson-annotations",
+    "com.fasterxml.jackson.core:jackson-core",
+    "com.fasterxml.jackson.core:jackson-databind",
+    "com.github.luben:zstd-jni",
+    "com.google.code.findbugs:jsr305",
+    "commons-pool:commons-pool",
+    "io.airlift:aircompressor",
+    "org.apache.hadoop:hadoop-client-api",
+    "org.apache.hadoop:hadoop-client-runtime",
+    "org.apache.logging.log4j:log4j-api",
+    "org.apache.logging.log4j:log4j-core",
+    "org.apache.logging.log4j:log4j-slf4j2-impl",
+    "org.apache.parquet:parquet-column",
+    "org.apache.parquet:parquet-common",
+    "org.apache.parquet:parquet-encoding",
+    "org.apache.parquet:parquet-format-structures",
+    "org.apache.parquet:parquet-hadoop",
+    "org.apache.parquet:parquet-jackson",
+    "org.locationtech.jts:jts-core",
+    "org.roaringbitmap:RoaringBitmap",
+    "org.slf4j:slf4j-api",
+    "org.xerial.snappy:snappy-java",
+)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.class_archive import class_archive
 from dbt.adapters.streamspark.errors import LaunchError, StreamsparkError
-from dbt.adapters.streamspark.jars import fetched
+from dbt.adapters.streamspark.jars import SPARK_HAS, fetched
 from dbt.adapters.streamspark.spark_errors import as_sql_error
 
 JAVA_NEEDED = 17
@@ -86,6 +86,7 @@ def _defaults(options: LaunchOptions) -> dict[str, str]:
         "spark.sql.warehouse.dir": str(options.warehouse),
         "spark.sql.catalogImplementation": "hive",
         "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={metastore};create=true",
+        "spark.jars.excludes": ",".join(SPARK_HAS),
         "spark.sql.extensions": DELTA_EXTENSION,
         "spark.sql.catalog.spark_catalog": DELTA_CATALOG,
         "spark.sql.sources.default": "delta",
