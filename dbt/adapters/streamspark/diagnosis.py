@@ -10,10 +10,15 @@ from dbt.adapters.streamspark.session import Session
 from dbt.adapters.streamspark.spark_errors import SqlError
 
 WORKS = "works (tried on a table that was dropped again)"
+ARCHIVE = "-XX:SharedArchiveFile="
+NO_ARCHIVE = "none; `python -m dbt.adapters.streamspark.archive_classes` makes one, from which Spark starts sooner"
 
 
 def facts(session: Session) -> list[tuple[str, str]]:
-    """(what, how it is) for Spark, Delta, Java, the warehouse and row tracking. Raises SqlError if none answers."""
+    """(what, how it is) for Spark, Delta, Java, its archive of classes, the warehouse and row tracking.
+
+    Raises SqlError if none answers.
+    """
     session.execute("select 1 as id")
     jvm: Any = session.spark._jvm
     java = jvm.java.lang.System.getProperty
@@ -21,9 +26,16 @@ def facts(session: Session) -> list[tuple[str, str]]:
         ("spark", f"{session.spark.version}, {session.spark.sparkContext.master}"),
         ("delta", delta_version()),
         ("java", f"{java('java.version')} ({java_command() or java('java.home')})"),
+        ("class archive", class_archive_of(jvm)),
         ("warehouse", str(session.spark.conf.get("spark.sql.warehouse.dir")).removeprefix("file:")),
         ("row tracking", row_tracking(session)),
     ]
+
+
+def class_archive_of(jvm: Any) -> str:
+    """That which the JVM was told to take, if it fits, or how to have one."""
+    told = jvm.java.lang.management.ManagementFactory.getRuntimeMXBean().getInputArguments()
+    return next((option.removeprefix(ARCHIVE) for option in told if option.startswith(ARCHIVE)), NO_ARCHIVE)
 
 
 def row_tracking(session: Session) -> str:
