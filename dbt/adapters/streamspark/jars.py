@@ -13,7 +13,7 @@ from pyspark import SparkConf
 
 from dbt.adapters.streamspark.errors import LaunchError
 
-DOWNLOADING = "Downloading Delta's jars, the first time only; this takes a minute or two."
+DOWNLOADING = "Downloading Delta's jars, the first time only; this may take a minute."
 LOCK = ".dbt-streamspark.lock"
 # Delta names these too, in other versions: 73 of 87 MB, which each start would copy, and of which Spark takes no class,
 # since it looks among its own jars first (decision 0045).
