@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pyspark
 
+TAKE_IT = "-XX:SharedArchiveFile="
+
 
 def class_archive(java: str | None) -> Path:
     """The archive for this `java`, a command, and this PySpark, whether it is there or not: a JVM takes none that was

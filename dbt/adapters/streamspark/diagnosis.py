@@ -5,12 +5,12 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
+from dbt.adapters.streamspark.class_archive import TAKE_IT
 from dbt.adapters.streamspark.launch import delta_version, java_command
 from dbt.adapters.streamspark.session import Session
 from dbt.adapters.streamspark.spark_errors import SqlError
 
 WORKS = "works (tried on a table that was dropped again)"
-ARCHIVE = "-XX:SharedArchiveFile="
 NO_ARCHIVE = "none; `python -m dbt.adapters.streamspark.archive_classes` makes one, from which Spark starts sooner"
 
 
@@ -35,7 +35,7 @@ def facts(session: Session) -> list[tuple[str, str]]:
 def class_archive_of(jvm: Any) -> str:
     """That which the JVM was told to take, if it fits, or how to have one."""
     told = jvm.java.lang.management.ManagementFactory.getRuntimeMXBean().getInputArguments()
-    return next((option.removeprefix(ARCHIVE) for option in told if option.startswith(ARCHIVE)), NO_ARCHIVE)
+    return next((option.removeprefix(TAKE_IT) for option in told if option.startswith(TAKE_IT)), NO_ARCHIVE)
 
 
 def row_tracking(session: Session) -> str:

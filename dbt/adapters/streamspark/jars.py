@@ -15,7 +15,7 @@ from dbt.adapters.streamspark.errors import LaunchError
 
 DOWNLOADING = "Downloading Delta's jars, the first time only; this may take a minute."
 LOCK = ".dbt-streamspark.lock"
-# Delta names these too, in other versions: 73 of 87 MB, which each start would copy, and of which Spark takes no class,
+# Delta names these too, in other versions: 76 of 89 MB, which each start would copy, and of which Spark takes no class,
 # since it looks among its own jars first (decision 0045).
 SPARK_HAS = (
     "com.fasterxml.jackson.core:jackson-annotations",

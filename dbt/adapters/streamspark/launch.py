@@ -23,7 +23,7 @@ from pyspark.java_gateway import launch_gateway
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.class_archive import class_archive
+from dbt.adapters.streamspark.class_archive import TAKE_IT, class_archive
 from dbt.adapters.streamspark.errors import LaunchError, StreamsparkError
 from dbt.adapters.streamspark.jars import SPARK_HAS, fetched
 from dbt.adapters.streamspark.spark_errors import as_sql_error
@@ -107,7 +107,7 @@ def _archive(options: LaunchOptions) -> list[str]:
     without it."""
     archive = class_archive(java_command())
     chosen = re.search(r"-Xshare|SharedArchiveFile|ArchiveClassesAtExit", _java_options(options))
-    return [f"-XX:SharedArchiveFile={archive}"] if archive.exists() and not chosen else []
+    return [f"{TAKE_IT}{archive}"] if archive.exists() and not chosen else []
 
 
 def _java_options(options: LaunchOptions) -> str:

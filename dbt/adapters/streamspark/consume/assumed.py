@@ -14,6 +14,7 @@ from dbt.adapters.streamspark.changes.query.algebra import (
     Text,
     UnionAll,
 )
+from dbt.adapters.streamspark.consume.costs import COLD_SHARE
 
 ROW_BY_ROW = (Scan, Text, Project, Filter, Generate, Join, UnionAll)
 
@@ -31,7 +32,7 @@ class Assumed(NamedTuple):
 
 ALONE = Assumed(6.0, 25.0, cold=1.25)
 ADDED = Assumed(6.0, 30.0, cold=1.25)
-GROUPS, MANY_GROUPS = Assumed(12.0, 30.0, cold=3.0), Assumed(30.0, 30.0, cold=3.0)
+GROUPS, MANY_GROUPS = Assumed(12.0, 30.0, COLD_SHARE), Assumed(30.0, 30.0, COLD_SHARE)
 
 
 def assumed(query: Operator, added: bool, many: bool) -> Assumed:
