@@ -37,10 +37,16 @@ TEST_CONF = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    # Short queries only: the optimizing compiler would cost twice the whole suite's CPU time. Without it the JVM
-    # keeps but 48 MB for compiled code, which the suite fills; sweeping it then takes a sixth of the CPU time.
+    # Most code is run a few times: only what is run five times as often as usual is worth the optimizing compiler, and what
+    # waits for that compiler does not count how it is run meanwhile. The more code is kept, the less is compiled again.
     # Plans die young: with room for them a collection finds little alive, and seldom has to go through the old ones.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC -Xmn1536m -XX:+UseTransparentHugePages",
+    "spark.driver.extraJavaOptions": " ".join(
+        (
+            "-XX:Tier4InvocationThreshold=25000 -XX:Tier4MinInvocationThreshold=5000 -XX:Tier4CompileThreshold=50000",
+            "-XX:Tier4BackEdgeThreshold=250000 -XX:Tier3DelayOn=0 -XX:ReservedCodeCacheSize=512m",
+            "-XX:+UseSerialGC -Xmn1536m -XX:+UseTransparentHugePages",
+        )
+    ),
     # What the user interface, which is off, would show of queries that have ended: their plans, as text.
     "spark.sql.ui.retainedExecutions": "20",
     "spark.ui.retainedStages": "200",
