@@ -143,6 +143,12 @@ def test_rows_that_changed_all_over_a_table_are_guessed_to_take_longer(assume: A
     assert _is_anew(by_time(costs, [Changed("t", 80, 2000, marked=2000)], False, assume))  # 25.5 s at least
 
 
+def test_groups_of_so_many_rows_that_they_are_shuffled_are_guessed_to_take_longer() -> None:
+    costs, tables = Costs(Took(20, 1000)), [Changed("t", 80, 2000, marked=0)]
+    assert by_time(costs, tables, False, GROUPS) is None
+    assert _is_anew(by_time(costs, tables, False, MANY_GROUPS))
+
+
 @pytest.mark.parametrize(
     ("query", "assume"),
     [
