@@ -14,16 +14,15 @@ from time import perf_counter
 
 from pyspark.sql import SparkSession
 
-from benchmarks.by_hand import TARGET_PROPERTIES, feed, hold, newest
-from dbt.adapters.streamspark.changes.readers.cdf import FEED
+from benchmarks.by_hand import TARGET_PROPERTIES, WITH_FEED, feed, hold, newest
 from tests.tpch.data import new_keys
 
 NAME = "customer_history"
-SOURCE = "customer_copy"
+SOURCE = "tpch.customer_copy"
 OURS, TARGET = f"maintained.{NAME}__apply_changes", f"maintained.{NAME}__by_hand"
 MODELS = {
     f"{NAME}_stream__apply_changes": "{{ config(materialized='stream', show_initial_rows=true) }}\n"
-    f"select * from tpch.{SOURCE}",
+    f"select * from {SOURCE}",
     f"{NAME}__apply_changes": "{{ config(materialized='incremental', incremental_strategy='apply_changes', scd_type=2, "
     f"unique_key='c_custkey') }}}}\nselect * from {{{{ stream('{NAME}_stream__apply_changes') }}}}",
 }
@@ -67,14 +66,14 @@ class HistoryByHand:
 def alike(by_hand: bool) -> list[list[str]]:
     """Which tables hold the same rows: the source and the versions that are current, and all versions where they are
     kept by hand, too."""
-    return [[f"tpch.{SOURCE}", CURRENT.format(OURS)], *([[OURS, TARGET]] if by_hand else [])]
+    return [[SOURCE, CURRENT.format(OURS)], *([[OURS, TARGET]] if by_hand else [])]
 
 
 def load_source(spark: SparkSession) -> None:
     """Dropped before, so that its feed begins with its first rows."""
-    spark.sql(f"drop table if exists tpch.{SOURCE}")
-    properties = f"{TARGET_PROPERTIES}, 'delta.enableRowTracking' = 'true', '{FEED}' = 'true'"
-    spark.sql(f"create table tpch.{SOURCE} using delta tblproperties ({properties}) as select * from tpch.customer")
+    spark.sql(f"drop table if exists {SOURCE}")
+    properties = f"{TARGET_PROPERTIES}, 'delta.enableRowTracking' = 'true', {WITH_FEED}"
+    spark.sql(f"create table {SOURCE} using delta tblproperties ({properties}) as select * from tpch.customer")
 
 
 def refresh_source(number: int, share: float) -> Iterator[str]:
@@ -85,7 +84,7 @@ def refresh_source(number: int, share: float) -> Iterator[str]:
     shift = new_keys(every)
     moved = f"c_custkey % {every} = {number % every}"
     new = f"c_custkey + {shift} as c_custkey, * except (c_custkey)"
-    yield f"insert into tpch.{SOURCE} by name select {new} from tpch.{SOURCE} where {moved}"
+    yield f"insert into {SOURCE} by name select {new} from {SOURCE} where {moved}"
     updated = (number + 2 * every // 3) % every
-    yield f"update tpch.{SOURCE} set c_acctbal = c_acctbal + 500 where c_custkey % {every} = {updated}"
-    yield f"delete from tpch.{SOURCE} where {moved} and c_custkey <= {(1 + (number - 1) // every) * shift}"
+    yield f"update {SOURCE} set c_acctbal = c_acctbal + 500 where c_custkey % {every} = {updated}"
+    yield f"delete from {SOURCE} where {moved} and c_custkey <= {(1 + (number - 1) // every) * shift}"

@@ -7,7 +7,7 @@ For each query of maintained_queries/, over the same tables:
 - *rebuild*: a dbt model, `materialized='table'`;
 - *differential*: `incremental_strategy='differential'`, which chooses by cost;
 - *incremental*: the same with `refresh='incremental'`, which never rebuilds;
-- *by hand* (`by_hand`): the keys that changed, from the change data feed (by_hand.py), where that is a way to do it.
+- *by hand* (`by_hand`): the keys that changed, from the change data feed (by_hand.py).
 `chain` is four models each of which reads the one before, their seconds added. `customer_history` is a history of
 customer: *apply_changes*, whatever the ways, and *by hand* (history.py).
 
@@ -38,8 +38,8 @@ from dbt_common.events.base_types import EventMsg
 from pyspark.sql import SparkSession
 
 from benchmarks import history
-from benchmarks.by_hand import RULES, ByHand, switch_feed_on
-from benchmarks.maintained_models import BY_HAND, QUERIES, SINGLE, WAYS, alike, query_and_way, texts
+from benchmarks.by_hand import ByHand, switch_feed_on
+from benchmarks.maintained_models import BY_HAND, QUERIES, WAYS, alike, query_and_way, texts
 from benchmarks.maintained_report import write_report
 from dbt.adapters.streamspark import launch
 from tests.tpch.data import clustered, load, refresh
@@ -67,11 +67,7 @@ class Bench:
 
     def __init__(self, spark: SparkSession, folder: Path, queries: Sequence[str], ways: Sequence[str], scale: float):
         self.spark, self.folder, self.queries, self.ways, self.scale = spark, folder, queries, ways, scale
-        self.hands: dict[str, Any] = {
-            name: ByHand(spark, name, SINGLE[name][name]) for name in queries if name in RULES and BY_HAND in ways
-        }
-        if history.NAME in queries and BY_HAND in ways:
-            self.hands[history.NAME] = history.HistoryByHand(spark)
+        self.hands: dict[str, Any] = {name: _by_hand(spark, name) for name in queries if BY_HAND in ways}
 
     def load(self, data: Path) -> None:
         self.spark.sql("drop schema if exists maintained cascade")
@@ -153,6 +149,10 @@ class Bench:
         for query in self.queries:
             seconds = {way: median(run[name, way] for run in runs[warm:]) for name, way in runs[0] if name == query}
             yield Measured(query, kind, share, self.scale, repeat, seconds)
+
+
+def _by_hand(spark: SparkSession, query: str) -> Any:
+    return history.HistoryByHand(spark) if query == history.NAME else ByHand(spark, QUERIES[query])
 
 
 def _print_refresh(number: int, seconds: Seconds) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from benchmarks import by_hand, history
+from benchmarks import history
 
 FOLDER = Path(__file__).parent / "maintained_queries"
 SINGLE = {path.stem: {path.stem: path.read_text()} for path in sorted(FOLDER.glob("*.sql"))}
@@ -56,8 +56,7 @@ def alike(query: str, ways: Collection[str]) -> list[list[str]]:
     """Lists of tables, or of queries in brackets: those of one list must hold the same rows."""
     if query == history.NAME:
         return history.alike(BY_HAND in ways)
-    held = [way for way in ways if way != BY_HAND or query in by_hand.RULES]
-    return [[f"maintained.{model}__{way}" for way in held] for model in QUERIES[query]]
+    return [[f"maintained.{model}__{way}" for way in ways] for model in QUERIES[query]]
 
 
 def query_and_way(model: str) -> tuple[str, str]:
