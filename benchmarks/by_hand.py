@@ -5,7 +5,7 @@ the query is computed anew, and one MERGE puts its rows in the place of those th
 
 All ways of the benchmark read the same source tables. Those write the feed for this way alone, outside of what is
 timed: differential models and streams do not read it. In favour of this way: it is not run by dbt, its bookkeeping is a
-dict in memory, and writing the feed costs it nothing.
+dict in memory, and writing the feeds of the source tables costs it nothing.
 
 A chain is kept so step by step: each table writes a feed, too, from which the next one has its changes.
 
