@@ -133,33 +133,35 @@ class ByHand:
 
 
 class KeptTable:
+    """The table of one model, whose text names the models that it reads by `ref('<model>__way')`."""
+
     def __init__(self, spark: SparkSession, model: str, query: str):
         self.spark, self.rule, self.target = spark, RULES[model], _table(model)
         self.query = re.sub(r"{{ ref\('(\w+)__way'\) }}", lambda found: _table(found[1]), query)
-        self.with_feed = any(model in rule.read for rule in RULES.values())
+        is_read = any(model in rule.read for rule in RULES.values())
+        self.properties = f"{TARGET_PROPERTIES}, {WITH_FEED}" if is_read else TARGET_PROPERTIES
         self.versions: Versions = {}
 
     def build(self) -> None:
-        self.versions = newest(self.spark, self._read())
-        properties = ", ".join([TARGET_PROPERTIES, *([WITH_FEED] if self.with_feed else [])])
-        self.spark.sql(
-            f"create or replace table {self.target} using delta tblproperties ({properties}) as {self.query}"
-        )
+        self.versions = self._newest()
+        properties = f"using delta tblproperties ({self.properties})"
+        self.spark.sql(f"create or replace table {self.target} {properties} as {self.query}")
 
     def refresh(self) -> float:
         """The seconds that it took."""
         begun = perf_counter()
-        now = newest(self.spark, self._read())
+        now = self._newest()
         for name, columns in self.rule.read.items():
-            changes = feed(_table(name), self.versions[_table(name)], now[_table(name)])
+            table = _table(name)
+            changes = feed(table, self.versions[table], now[table])
             hold(self.spark.sql(f"select distinct {columns} from {changes}"), f"changed_{name}")
         hold(self.spark.sql(self.rule.affected), "affected")
         self.spark.sql(self._merge())
         self.versions = now
         return perf_counter() - begun
 
-    def _read(self) -> list[str]:
-        return [_table(name) for name in self.rule.read]
+    def _newest(self) -> Versions:
+        return newest(self.spark, map(_table, self.rule.read))
 
     def _merge(self) -> str:
         """Keys whose rows the query no longer gives, or never gave, come with `stays` NULL."""
