@@ -21,9 +21,9 @@ SPARED_SHARE, SPARED_SECONDS = 0.05, 10.0
 # Where a base table changed by more than this share the followers read a good part anyway; a rebuild has to spare these
 # seconds then, so that small tables, of which any change is much, keep their ids.
 MUCH, SPARED_OF_MUCH = 0.05, 2.0
-# How many where no run by changes has shown what it takes and the target is followed, or all base tables have no more
-# than so many bytes, of which little changed: there a guess is right within a few seconds at best, and a try takes no
-# more. Of larger ones it is believed, and as much of the rebuild's time staked as a try may take more.
+# How many where no run by changes has shown what it takes and all base tables have no more than so many bytes: there a
+# guess is right within a few seconds at best, and a try takes no more. Of larger ones it is believed, and as much of
+# the rebuild's time staked as a try may take more; of small ones, too, if much of them changed and nobody follows.
 SPARED_BY_GUESS, SMALL, STAKED_SHARE = 5.0, 16 * 1024 * 1024, 0.15
 
 
@@ -82,7 +82,7 @@ def by_time(costs: Costs, tables: Sequence[Changed], followed: bool, assume: Ass
     if by_changes - anew > _to_spare(anew, tables, followed, known is None):
         why = costs.look_at_changes(by_changes, anew)
         return (False, f"{told}, which {why}") if why else (True, told)
-    tried_first = followed or (known is None and _is_small(tables))
+    tried_first = followed or (known is None and not _is_believed(tables, followed))
     why = "" if tried_first else costs.look_at_anew(anew, by_changes, assume.cold)
     return (True, f"{told}, but it {why}") if why else None
 
@@ -93,7 +93,7 @@ def _to_spare(anew: float, tables: Sequence[Changed], followed: bool, guessed: b
     if followed:
         least = max(least, SPARED_OF_MUCH if _is_much(tables) else SPARED_SECONDS)
     if guessed:
-        least = max(least, SPARED_BY_GUESS if followed or _is_small(tables) else STAKED_SHARE * anew)
+        least = max(least, STAKED_SHARE * anew if _is_believed(tables, followed) else SPARED_BY_GUESS)
     return least
 
 
@@ -101,6 +101,8 @@ def _is_much(tables: Sequence[Changed]) -> bool:
     return max(table.share for table in tables) > MUCH
 
 
-def _is_small(tables: Sequence[Changed]) -> bool:
-    """Whether either way takes little more than what is fixed."""
-    return sum(table.whole or 0 for table in tables) <= 2 * SMALL and not _is_much(tables)
+def _is_believed(tables: Sequence[Changed], followed: bool) -> bool:
+    """Whether a guess is. Of small tables either way takes little more than what is fixed, and followers gain by ids
+    that stay."""
+    small = sum(table.whole or 0 for table in tables) <= 2 * SMALL
+    return not small or (_is_much(tables) and not followed)
