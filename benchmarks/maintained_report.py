@@ -64,16 +64,17 @@ def _with_numbers(text: str, numbers: str) -> str:
 
 
 def _markdown(cases: Sequence[Case]) -> str:
-    rows = "\n".join(_row(case) for case in cases)
+    ways = [way for way in WAYS if any(way in case["seconds"] for case in cases)]
+    rows = "\n".join(_row(case, ways) for case in cases)
     return f"""Seconds, the median of so many refreshes; the gains are those of `differential`, the default, and of `apply_changes`.
 
-| query | scale | changes | share | refreshes | {" | ".join(WAYS.values())} | rebuild / ours | by hand / ours |
-|---|---|---|---|---|{"---|" * len(WAYS)}---|---|
+| query | scale | changes | share | refreshes | {" | ".join(WAYS[way] for way in ways)} | rebuild / ours | by hand / ours |
+|---|---|---|---|---|{"---|" * len(ways)}---|---|
 {rows}"""
 
 
-def _row(case: Case) -> str:
-    seconds = [f"{case['seconds'][way]:.1f}" if way in case["seconds"] else MISSING for way in WAYS]
+def _row(case: Case, ways: Sequence[str]) -> str:
+    seconds = [f"{case['seconds'][way]:.1f}" if way in case["seconds"] else MISSING for way in ways]
     gains = [_gain(case["seconds"], way) for way in ("rebuild", "by_hand")]
     name = case["query"].replace("_", " ")
     columns = [name, f"{case['scale']:g}", case["kind"], f"{case['share']:.2%}", str(case["repeat"]), *seconds, *gains]
