@@ -11,6 +11,7 @@ import pytest
 
 from dbt.adapters.streamspark import launch
 from dbt.adapters.streamspark.class_archive import class_archive
+from tests.faults.harness.client import SHORT_RUN
 
 pytestmark = pytest.mark.long
 
@@ -36,7 +37,7 @@ print("ended with", archive_classes.main())
 
 
 def printed(cache: Path, *arguments: str) -> str:
-    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache), "JDK_JAVA_OPTIONS": SHORT_RUN}
     ran = subprocess.run([sys.executable, *arguments], env=environment, capture_output=True, text=True, check=False)
     return ran.stdout + ran.stderr
 

@@ -24,6 +24,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.ingest.client import StreamingIngestClient
 from dbt.adapters.streamspark.ingest.commit_channels import flush_of
+from tests.faults.harness.client import SHORT_RUN
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE))
@@ -35,7 +36,6 @@ EXAMPLES = int(os.environ.get("STREAMSPARK_EXAMPLES", "1"))
 WRITERS = int(os.environ.get("STREAMSPARK_WRITERS", "2"))
 CHANNELS = ("a", "b", "c")
 ROWS = 400
-SHORT_RUN = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # a JVM that lives for seconds
 KINDS = ("before_commit", "after_commit", "delay", "jvm")
 
 
@@ -43,7 +43,7 @@ def start(sending: Sending, output: Path) -> subprocess.Popen[bytes]:
     with output.open("wb") as file:
         return subprocess.Popen(
             [sys.executable, str(HERE / "sender.py"), json.dumps(asdict(sending))],
-            env={**os.environ, "PYTHONPATH": str(HERE.parents[1]), "JDK_JAVA_OPTIONS": SHORT_RUN},
+            env={**os.environ, "PYTHONPATH": str(HERE.parents[1]), "JDK_JAVA_OPTIONS": f"{SHORT_RUN} -XX:+UseSerialGC"},
             start_new_session=True,
             stdout=file,
             stderr=subprocess.STDOUT,

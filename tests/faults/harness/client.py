@@ -27,6 +27,7 @@ from tests.faults.harness.shared_jvm import PLAIN, Address, connect, session_of
 from tests.faults.harness.strategies import Place, consume
 
 MEANWHILE = ("writing", "committed", "delay")
+SHORT_RUN = "-XX:TieredStopAtLevel=1"  # for a JVM that lives for seconds
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def main(orders: Orders, pipe: Connection) -> None:
 
 def own_jvm(folder: Path) -> LaunchOptions:
     """For tables by their path: no catalog, which takes a while to start."""
-    config = {"spark.sql.catalogImplementation": "in-memory", **PLAIN}
+    config = {"spark.sql.catalogImplementation": "in-memory", "spark.driver.extraJavaOptions": SHORT_RUN, **PLAIN}
     return LaunchOptions(folder / "own_jvm", "local[1]", "1g", spark_config=config)
 
 
