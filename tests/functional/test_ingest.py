@@ -20,6 +20,7 @@ from dbt.cli.main import dbtRunner
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.ingest.client import StreamingIngestClient
+from tests.faults.harness.client import SHORT_RUN
 
 PROJECT = Path(__file__).parents[2] / "integration_tests"
 DAY, FIRST = date(2013, 12, 30), 400
@@ -76,7 +77,7 @@ def kill_in_the_middle(project: Path, landing: Path) -> None:
     with (project / "sender.log").open("wb") as log:
         sender = subprocess.Popen(
             [sys.executable, "events.py", str(DAY), "--first", str(FIRST), "--pause", "0.5"],
-            env={**os.environ, "PYTHONPATH": str(PROJECT.parent), "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1"},
+            env={**os.environ, "PYTHONPATH": str(PROJECT.parent), "JDK_JAVA_OPTIONS": SHORT_RUN},
             start_new_session=True,
             stdout=log,
             stderr=subprocess.STDOUT,
