@@ -33,6 +33,18 @@ class TestJobs:
             assert changes(three.session, query, three.points[0], three.points[1]).collect() == []
         assert jobs.count == 0
 
+    @pytest.mark.parametrize("statement", ["insert into a values (7, 7)", "insert overwrite a values (7, 7)"])
+    def test_rows_that_a_small_file_took_along_are_computed_once(
+        self, spark: SparkSession, three: History, statement: str
+    ) -> None:
+        three.run(statement)
+        three.mark()
+        query = "select k, count(distinct v) n from a group by k"
+        of(three, query, 1, 2)  # the files of both ends are listed
+        with jobs_of(spark) as jobs:
+            of(three, query, 1, 2)
+        assert jobs.count == 2  # the keys that changed, and their groups
+
     def test_an_update_of_columns_that_the_query_does_not_name(self, three: History) -> None:
         three.run("update a set v = 100 where k = 1")
         three.mark()
