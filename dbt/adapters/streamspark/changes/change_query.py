@@ -131,7 +131,7 @@ class QueryInterval:
         """Whether more rows may have changed than the driver holds."""
         if self.start is None:
             return True
-        rows = [changed_rows(leaf.interval.files) for leaf in self.leaves.values()]
+        rows = [changed_rows(leaf.interval.files, by_size=True) for leaf in self.leaves.values()]
         return too_many(None if None in rows else sum(row or 0 for row in rows))
 
     @contextmanager
