@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from functools import cached_property
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -72,7 +73,7 @@ class Column:
         """Whether none of the values is NULL, as far as that is known."""
         return (self.values is not None or self.ranges is not None) and not self.has_null
 
-    @property
+    @cached_property
     def spans(self) -> Ranges:
         """First and last of the values that pass the test, NULL aside: where it is exact, each value is a range of its
         own."""
@@ -93,13 +94,10 @@ class Column:
 
 
 def _ranges(known: Sequence[Any]) -> Ranges:
-    ordered = sorted(known, key=_order)
-    return [(ordered[0], ordered[-1])] if ordered and isinstance(ordered[0], str) else clusters(ordered)
-
-
-def _order(value: Any) -> Any:
     """Spark orders texts by their bytes."""
-    return value.encode() if isinstance(value, str) else value
+    if known and isinstance(known[0], str):
+        return [(min(known, key=str.encode), max(known, key=str.encode))]
+    return clusters(sorted(known))
 
 
 Narrows = Callable[[str, Column], bool]  # of an expression, and the values that its test lets pass
