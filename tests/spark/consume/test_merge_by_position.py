@@ -13,8 +13,10 @@ import pytest
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql.types import IntegerType
 
-from dbt.adapters.streamspark.changes.differentiate import local_rows
+from dbt.adapters.streamspark.changes.differentiate import local_rows, members
+from dbt.adapters.streamspark.changes.differentiate.keys import Column
 from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.interval import Interval
@@ -102,6 +104,9 @@ class Case:
         reading_all = table.selectExpr(*(f"count_if({test})" for test in tests)).first()
         assert tuple(table.where(test).count() for test in tests) == reading_all
 
+    def rows(self, table: str) -> list[str]:
+        return sorted(map(str, self.spark.table(table).collect()))
+
     def held(self, table: str) -> list[str]:
         tracked = TableLog(self.spark, table).properties.get("delta.enableRowTracking") == "true"
         ids = "if(id in (11, 101), null, _metadata.row_id) as i" if tracked else "0 as i"
@@ -139,6 +144,20 @@ def test_it_leaves_what_merge_leaves(case: Case, kind: str) -> None:
     again = case.both("select id, concat(v, '+') as v, if(id % 4 = 0, 'delete', 'update') as what from merge_source")
     assert again[0] == again[1]
     case.check()
+
+
+def test_of_a_large_target_rows_are_asked_by_a_set(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    case.make("row ids")
+    for table in case.tables:
+        case.spark.sql(f"insert into {table} {ROWS}, 'a b/%0' as q from range(20, 2000)")
+    monkeypatch.setattr(members, "LEAST", 1000)
+    keys = range(0, 2600, 13)
+    source = "select cast(id as int) as id, concat('x', id) as v, if(id % 5 = 0, 'delete', 'update') as what"
+    with patch.object(members, "_of_set", wraps=members._of_set) as asked:
+        answers = case.both(f"{source} from range(0, 2600, 13)", known={"id": Column(IntegerType(), tuple(keys))})
+    assert asked.call_count == 1
+    assert answers[0] == answers[1] and answers[0]["num_deleted_rows"] == len([key for key in keys if key < 2000][::5])
+    assert case.rows(case.tables[0]) == case.rows(case.tables[1])
 
 
 @pytest.mark.parametrize("kind", ["row ids", "partitioned", "column mapping"])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
+from dbt.adapters.streamspark.changes.differentiate.keys import Column
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.consume import user_metadata
 from dbt.adapters.streamspark.consume.costs import Begun
@@ -26,7 +27,7 @@ class StreamRead:
     `start` None means the initial rows. `sql` is the fragment that stands for the interval in the model's SQL, a text
     found nowhere else in it. `within`, where it is known, is another: a predicate on the target `t` that holds for
     every row which the interval's rows change; they were computed then, `count` of them. `many`: there may be more of
-    them than the driver holds. `never_null`: key columns of the target that no such row has NULL in. `is_empty` says
+    them than the driver holds. `known`: what is known of the key columns of the target in such rows. `is_empty` says
     that the interval holds no change. `query` is the stored text (streams/stored_query.py) that was read, with which a
     changed stream is told from the one before.
     """
@@ -41,7 +42,7 @@ class StreamRead:
     within: str = ""
     count: int | None = None
     many: bool = False
-    never_null: frozenset[str] = frozenset()
+    known: Mapping[str, Column] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """A cursor never goes back: rows consumed once would come again."""

@@ -52,7 +52,7 @@ def held_source(
     held = replace(merge, source=views.add(kept.frame, what="source"))
     where = _where(spark, kept, held, files)
     within = f"({where.test}){f' and {merge.within}' if merge.within else ''}"
-    return HeldSource(replace(held, within=within, never_null=where.never_null), kept.count)
+    return HeldSource(replace(held, within=within, known=where.known), kept.count)
 
 
 def stage(spark: SparkSession, view: str, many: bool) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from dbt.adapters.streamspark.changes.differentiate.keys import known_columns
+from dbt.adapters.streamspark.changes.differentiate.keys import Column, known_columns
 from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept
 from dbt.adapters.streamspark.changes.differentiate.narrows import narrows
 from dbt.adapters.streamspark.changes.log import Action
@@ -14,11 +14,11 @@ from dbt.adapters.streamspark.changes.projection import quoted
 
 @dataclass(frozen=True)
 class KeyRange:
-    """`test`: a predicate that the rows of `t` pass whose key is that of a change. `never_null`: the key columns that
-    are NULL in no change."""
+    """`test`: a predicate that the rows of `t` pass whose key is that of a change. `known`: what is known of each key
+    column of the changes."""
 
     test: str
-    never_null: frozenset[str]
+    known: Mapping[str, Column]
 
 
 def key_range(kept: Kept, keys: Sequence[str], files: Sequence[Action] = ()) -> KeyRange:
@@ -28,4 +28,4 @@ def key_range(kept: Kept, keys: Sequence[str], files: Sequence[Action] = ()) -> 
     known = dict(zip(keys, columns, strict=True))
     tests = (column.test(f"t.{quoted(key)}") for key, column in known.items() if narrows(column, key, files))
     test = " and ".join(test for test in tests if test is not None) or "true"
-    return KeyRange(test, frozenset(key for key, column in known.items() if column.never_null))
+    return KeyRange(test, known)

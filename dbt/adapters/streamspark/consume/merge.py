@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from dbt.adapters.streamspark.changes.differentiate.keys import Column
 from dbt.adapters.streamspark.changes.projection import quoted
 
 NOT_SO_SIMPLE = "streamspark: the rows are not those of the usual case"
@@ -25,8 +26,8 @@ class Merge:
     """The rows of the relation `source`, called `s`, into the table `target`, called `t`. `keys` are columns of `t`,
     each with the SQL over `s` that is equal to it (NULL being equal to NULL). Of `matched` the first clause that holds
     counts; `added` is for rows of `s` that match none. `within` is SQL over `t` and `s` that is to hold of all that
-    match. `never_null`: columns of the keys that are NULL in no row of `s`. `staged`: a temporary view that the source
-    reads more than once. `simpler`: a merge that does the same in the usual case, reads that view once, and of which
+    match. `known`: what is known of the columns of the keys of `s`. `staged`: a temporary view that the source reads
+    more than once. `simpler`: a merge that does the same in the usual case, reads that view once, and of which
     each row matches one row at most; it fails with NOT_SO_SIMPLE in others. No statement of Delta's says what a clause
     that `adds` does."""
 
@@ -36,14 +37,14 @@ class Merge:
     matched: Sequence[When]
     added: When
     within: str = ""
-    never_null: frozenset[str] = frozenset()
+    known: Mapping[str, Column] = field(default_factory=dict)
     staged: str = ""
     simpler: Merge | None = None
 
     def equals(self, column: str) -> str:
         """What compares a key column of rows that were computed: `=` where it can, by which Spark hashes one value of
         each key instead of two."""
-        return "=" if column in self.never_null else "<=>"
+        return self.known[column].equals if column in self.known else "<=>"
 
     def sql(self) -> str:
         """The statement. What it reads may be planned again when another run comes first, with NULL among the keys."""

@@ -17,6 +17,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.streamspark.changes.differentiate.local_rows import keep, too_many
+from dbt.adapters.streamspark.changes.differentiate.members import members
 from dbt.adapters.streamspark.changes.differentiate.snapshots import files_at
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.file_frame import file_frame
@@ -119,7 +120,7 @@ class _Merging:
         self._commit, self._source, self._views, self._usual = commit, source, views, usual
         self._spark, self._log = views.spark, commit.log
         self._listed = files_at(self._log, self._log.version)
-        target = _target(self._log, self._listed)
+        target = members(_target(self._log, self._listed), source.merge.known, self._listed or ())
         self._fields = [field for field in target.schema.fields if field.name not in (PATH, PLACE, ROW_ID, VERSION)]
         columns = [field.name for field in self._fields]
         self._queries = MergeQueries(source.merge, columns, views.add(target, what="target"))

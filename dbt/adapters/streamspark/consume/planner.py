@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.streamspark.changes.change_query import ChangeQuery, QueryInterval
+from dbt.adapters.streamspark.changes.differentiate.keys import Column
 from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
 from dbt.adapters.streamspark.changes.differentiate.snapshots import files_at
 from dbt.adapters.streamspark.changes.file_changes import EMPTY
@@ -111,7 +112,7 @@ class Plan:
             seen=self.cursor.seen,
             begun=self.begun,
             final=self.final,
-            merge=self.merge and replace(self.merge, within=self.within, never_null=self._never_null),
+            merge=self.merge and replace(self.merge, within=self.within, known=self._known),
             replacement=self.replacement,
         )
 
@@ -121,8 +122,8 @@ class Plan:
         return " and ".join(read.within for read in self.reads.values() if read.within)
 
     @property
-    def _never_null(self) -> frozenset[str]:
-        return frozenset().union(*(read.never_null for read in self.reads.values()))
+    def _known(self) -> Mapping[str, Column]:
+        return {name: column for read in self.reads.values() for name, column in read.known.items()}
 
     @property
     def _anew(self) -> bool:
@@ -282,7 +283,7 @@ def _add(spark: SparkSession, plan: Plan, stream: Stream, pins: Pins) -> None:
         within=made.within,
         count=made.count,
         many=reading.many,
-        never_null=made.never_null,
+        known=made.known,
     )
     step("plan")
 
@@ -306,12 +307,12 @@ def _end(opened: OpenStream, invocation: str, begin: Frontier, pins: Pins) -> Fr
 
 @dataclass(frozen=True)
 class _Relation:
-    """`sql` reads the rows of an interval; `within`, `count` and `never_null` as in StreamRead."""
+    """`sql` reads the rows of an interval; `within`, `count` and `known` as in StreamRead."""
 
     sql: str
     within: str = ""
     count: int | None = None
-    never_null: frozenset[str] = frozenset()
+    known: Mapping[str, Column] = field(default_factory=dict)
 
 
 def _relation(
@@ -327,7 +328,7 @@ def _relation(
         files = (target and files_at(target, target.version)) or ()
         temp_view(kept.frame, name)
         where = key_range(kept, stream.keys, files)
-        return _Relation(sql, f"({where.test} /* keys of {note} */)", kept.count, where.never_null)
+        return _Relation(sql, f"({where.test} /* keys of {note} */)", kept.count, where.known)
     temp_view(rows, name)
     return _Relation(sql)
 

@@ -1,0 +1,68 @@
+"""Rows whose key is one of a set in memory, which each of them asks before anything else is done with it.
+
+Delta makes a structure of ten values for each row of which a file, a place or an id is read, and a join by keys comes
+after that. A set is no part of the code that Spark generates, which is the same from run to run.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql.types import ByteType, DataType, DateType, IntegerType, LongType, ShortType
+
+from dbt.adapters.streamspark.changes.differentiate.keys import Column
+from dbt.adapters.streamspark.changes.differentiate.narrows import spared
+from dbt.adapters.streamspark.changes.log import Action
+from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.java_names import java_names
+
+LEAST = 200_000  # rows that are spared: fewer take as long as the set takes to be made
+MADE_OF: Mapping[type[DataType], str] = {
+    ByteType: "Byte",
+    ShortType: "Short",
+    IntegerType: "Integer",
+    LongType: "Long",
+    DateType: "Integer",
+}
+FIRST_DAY = date(1970, 1, 1).toordinal()
+
+
+def members(rows: DataFrame, keys: Mapping[str, Column], files: Sequence[Action]) -> DataFrame:
+    """The rows of a table that may have one of the keys, and others: where that spares enough of them, those with one
+    of the values of the column that spares most. `files` are the table's."""
+    types = {field.name.lower(): field.dataType for field in rows.schema.fields}
+    asked = {name: column for name, column in keys.items() if _can_be_asked(column, types.get(name.lower()))}
+    by_column = {name: spared(column, name, files) for name, column in asked.items()}
+    best = max(by_column, key=by_column.__getitem__, default=None)
+    return rows if best is None or by_column[best] < LEAST else _of_set(rows, best, asked[best])
+
+
+def _can_be_asked(column: Column, data_type: DataType | None) -> bool:
+    """Whether the values are all known, and are whole numbers or days of the table's own type."""
+    known = column.values is not None and column.never_null and not column.is_exact
+    return known and column.data_type == data_type and type(data_type) in MADE_OF
+
+
+def _of_set(rows: DataFrame, name: str, column: Column) -> DataFrame:
+    spark, jvm = rows.sparkSession, java_names(rows.sparkSession)
+    catalyst = jvm.org.apache.spark.sql.catalyst
+    test = catalyst.expressions.InSet(rows._jdf.resolve(quoted(name)), _as_set(jvm, column))
+    plan = catalyst.plans.logical.Filter(test, rows._jdf.queryExecution().analyzed())
+    return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
+
+
+def _as_set(jvm: Any, column: Column) -> Any:
+    """In the types in which Spark holds them, by one call for all."""
+    mapper = jvm.org.apache.spark.sql.delta.util.JsonUtils.mapper()
+    element = jvm.java.lang.Class.forName(f"java.lang.{MADE_OF[type(column.data_type)]}")
+    lists = mapper.getTypeFactory().constructCollectionType(jvm.java.util.ArrayList().getClass(), element)
+    values = mapper.readValue(json.dumps([_number(value) for value in column.values or ()]), lists)
+    return jvm.scala.jdk.javaapi.CollectionConverters.asScala(values).toSet()
+
+
+def _number(value: Any) -> int:
+    return value.toordinal() - FIRST_DAY if isinstance(value, date) else int(value)
