@@ -155,10 +155,15 @@ def _column(frame: DataFrame, field: StructField, values: tuple[Any, ...] | None
 
 def _values(kept: Kept, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     """The distinct values of these columns, NULL being one. Of more than FEW rows one is collected that has them all:
-    Python takes 10 us to make a row, and its garbage collector a long look at so many."""
+    Python takes 10 us to make a row, and its garbage collector a long look at so many. One task makes it sooner than
+    two can send one another what they have found."""
     frame = kept.frame.select(*map(quoted, names))
     if (kept.count or 0) > FEW:
-        row = frame.agg(*(struct(collect_set(quoted(name)), bool_or(isnull(quoted(name)))) for name in names)).first()
+        row = (
+            frame.coalesce(1)
+            .agg(*(struct(collect_set(quoted(name)), bool_or(isnull(quoted(name)))) for name in names))
+            .first()
+        )
         assert row is not None
         return {name: (*some, *([None] if null else [])) for name, (some, null) in zip(names, row, strict=True)}
     rows = frame.collect()
