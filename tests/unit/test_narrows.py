@@ -58,20 +58,27 @@ def test_of_keys(name: str) -> None:
     assert narrows(Column(kind, tuple(values), has_null=None in values), "id", files) is expected
 
 
-SPARED: dict[str, tuple[DataType, list[Any], list[dict[str, Any]], int]] = {
-    "a tenth of the numbers": (IntegerType(), list(range(0, 1000, 10)), [file(0, 999, rows=1000)], 900),
+TENTH = list(range(0, 1000, 10))
+SPARED: dict[str, tuple[DataType, list[Any] | None, list[dict[str, Any]], int]] = {
+    "a tenth of the numbers": (IntegerType(), TENTH, [file(0, 999, rows=1000)], 900),
     "each number of a range": (IntegerType(), list(range(100)), [file(0, 999, rows=1000)], 0),
     "a half of a range": (IntegerType(), [*range(0, 200, 2), *range(-99, 0)], [file(0, 999, rows=1000)], 99),
     "numbers of another file": (IntegerType(), list(range(0, 200, 2)), [file(0, 199), file(200, 299, rows=90)], 5),
     "below zero": (IntegerType(), list(range(-1000, 0, 10)), [file(-1000, -1, rows=500)], 450),
-    "days": (DateType(), days(*range(0, 1000, 10)), [file("2026-01-01", "2028-09-26", rows=1000)], 900),
+    "days": (DateType(), days(*TENTH), [file("2026-01-01", "2028-09-26", rows=1000)], 900),
     "more keys than numbers": (IntegerType(), list(range(MANY)), [file(5, 9)], 0),
-    "statistics of another column": (IntegerType(), list(range(0, 1000, 10)), [file(0, 999, "other")], 0),
-    "no values": (IntegerType(), [], [], 0),
+    "few numbers": (IntegerType(), TENTH[:LISTED], [file(0, 999, rows=1000)], 0),
+    "NULL among them": (IntegerType(), [*TENTH, None], [file(0, 999, rows=1000)], 0),
+    "unknown": (IntegerType(), None, [file(0, 999, rows=1000)], 0),
+    "texts": (StringType(), TEXTS, [file("k000", "k999", rows=1000)], 0),
+    "decimals": (DecimalType(9, 1), DECIMALS, [file(0, 999, rows=1000)], 0),
+    "statistics of another column": (IntegerType(), TENTH, [file(0, 999, "other")], 0),
+    "no files": (IntegerType(), TENTH, [], 0),
 }
 
 
 @pytest.mark.parametrize("name", SPARED)
 def test_rows_that_a_set_spares(name: str) -> None:
     kind, values, files, expected = SPARED[name]
-    assert spared(Column(kind, tuple(values)), "ID", files) == expected
+    key = Column(kind, None if values is None else tuple(values), has_null=None in (values or ()))
+    assert spared(key, "ID", files) == expected

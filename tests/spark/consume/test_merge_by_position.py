@@ -149,11 +149,10 @@ def test_it_leaves_what_merge_leaves(case: Case, kind: str) -> None:
     case.check()
 
 
-def test_of_a_large_target_rows_are_asked_by_a_set(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_asked_by_a_set(case: Case) -> None:
     case.make("row ids")
     for table in case.tables:
         case.spark.sql(f"insert into {table} {ROWS}, 'a b/%0' as q from range(20, 2000)")
-    monkeypatch.setattr(members, "LEAST", 1000)
     keys = range(0, 2600, 13)
     source = "select cast(id as int) as id, concat('x', id) as v, if(id % 5 = 0, 'delete', 'update') as what"
     with patch.object(members, "_of_set", wraps=members._of_set) as asked:

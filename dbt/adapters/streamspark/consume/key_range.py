@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 
 from dbt.adapters.streamspark.changes.differentiate.keys import Column, known_columns
 from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept
-from dbt.adapters.streamspark.changes.differentiate.narrows import narrows
+from dbt.adapters.streamspark.changes.differentiate.narrows import narrows, spared
 from dbt.adapters.streamspark.changes.log import Action
 from dbt.adapters.streamspark.changes.projection import quoted
+
+LEAST = 200_000  # rows that are spared: fewer take as long as the set takes to be made
 
 
 @dataclass(frozen=True)
 class KeyRange:
     """`test`: a predicate that the rows of `t` pass whose key is that of a change. `known`: what is known of each key
-    column of the changes."""
+    column of the changes; the values of that alone for which rows are to be asked (members.py), if there is one."""
 
     test: str
     known: Mapping[str, Column]
@@ -28,4 +30,6 @@ def key_range(kept: Kept, keys: Sequence[str], files: Sequence[Action] = ()) -> 
     known = dict(zip(keys, columns, strict=True))
     tests = (column.test(f"t.{quoted(key)}") for key, column in known.items() if narrows(column, key, files))
     test = " and ".join(test for test in tests if test is not None) or "true"
-    return KeyRange(test, known)
+    by_set = {key: spared(column, key, files) for key, column in known.items()}
+    asked = {key for key, rows in by_set.items() if rows == max(by_set.values()) >= LEAST}
+    return KeyRange(test, {key: column if key in asked else column.in_short for key, column in known.items()})

@@ -120,7 +120,7 @@ class _Merging:
         self._commit, self._source, self._views, self._usual = commit, source, views, usual
         self._spark, self._log = views.spark, commit.log
         self._listed = files_at(self._log, self._log.version)
-        target = members(_target(self._log, self._listed), source.merge.known, self._listed or ())
+        target = members(_target(self._log, self._listed), source.merge.known)
         self._fields = [field for field in target.schema.fields if field.name not in (PATH, PLACE, ROW_ID, VERSION)]
         columns = [field.name for field in self._fields]
         self._queries = MergeQueries(source.merge, columns, views.add(target, what="target"))

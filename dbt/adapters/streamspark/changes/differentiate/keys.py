@@ -8,7 +8,7 @@ finds the ranges.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -61,6 +61,11 @@ class Column:
     def is_exact(self) -> bool:
         """Whether the test passes no other row."""
         return self.values is not None and len(self.values) <= LISTED
+
+    @property
+    def in_short(self) -> Column:
+        """The same without its values; the ranges in which they lie remain."""
+        return self if self.values is None else replace(self, values=None, ranges=self.spans)
 
     @property
     def equals(self) -> str:

@@ -7,7 +7,7 @@ after that. A set is no part of the code that Spark generates, which is the same
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
@@ -15,12 +15,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import ByteType, DataType, DateType, IntegerType, LongType, ShortType
 
 from dbt.adapters.streamspark.changes.differentiate.keys import Column
-from dbt.adapters.streamspark.changes.differentiate.narrows import spared
-from dbt.adapters.streamspark.changes.log import Action
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.java_names import java_names
 
-LEAST = 200_000  # rows that are spared: fewer take as long as the set takes to be made
 MADE_OF: Mapping[type[DataType], str] = {
     ByteType: "Byte",
     ShortType: "Short",
@@ -31,20 +28,15 @@ MADE_OF: Mapping[type[DataType], str] = {
 FIRST_DAY = date(1970, 1, 1).toordinal()
 
 
-def members(rows: DataFrame, keys: Mapping[str, Column], files: Sequence[Action]) -> DataFrame:
-    """The rows of a table that may have one of the keys, and others: where that spares enough of them, those with one
-    of the values of the column that spares most. `files` are the table's."""
+def members(rows: DataFrame, keys: Mapping[str, Column]) -> DataFrame:
+    """The rows with one of the values of each key column of which all are known, if they are whole numbers or days of
+    the type that it has in `rows`."""
     types = {field.name.lower(): field.dataType for field in rows.schema.fields}
-    asked = {name: column for name, column in keys.items() if _can_be_asked(column, types.get(name.lower()))}
-    by_column = {name: spared(column, name, files) for name, column in asked.items()}
-    best = max(by_column, key=by_column.__getitem__, default=None)
-    return rows if best is None or by_column[best] < LEAST else _of_set(rows, best, asked[best])
-
-
-def _can_be_asked(column: Column, data_type: DataType | None) -> bool:
-    """Whether the values are all known, and are whole numbers or days of the table's own type."""
-    known = column.values is not None and column.never_null and not column.is_exact
-    return known and column.data_type == data_type and type(data_type) in MADE_OF
+    for name, column in keys.items():
+        asked = column.values is not None and type(column.data_type) in MADE_OF
+        if asked and types.get(name.lower()) == column.data_type:
+            rows = _of_set(rows, name, column)
+    return rows
 
 
 def _of_set(rows: DataFrame, name: str, column: Column) -> DataFrame:

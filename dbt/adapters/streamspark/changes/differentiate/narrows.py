@@ -10,7 +10,7 @@ from typing import Any
 
 from pyspark.sql.types import DateType, DecimalType, StringType
 
-from dbt.adapters.streamspark.changes.differentiate.keys import Column
+from dbt.adapters.streamspark.changes.differentiate.keys import INTEGRAL, Column
 from dbt.adapters.streamspark.changes.log import Action
 
 # A test takes its time for each row, and new code for each run, since its bounds are part of it; where more than this
@@ -32,15 +32,18 @@ def narrows(key: Column, name: str, files: Sequence[Action]) -> bool:
 
 
 def spared(key: Column, name: str, files: Sequence[Action]) -> int:
-    """How many of the rows that pass the test of the column `name`, or all where it does not narrow, have none of the
-    key's values: whole numbers or days, all of which are known. 0 where nothing tells.
+    """How many of the rows that pass the test of the column `name`, or of all where it does not narrow, have none of
+    the key's values. 0 where nothing tells: values that are no whole numbers or days, unknown, or so few that the test
+    tells them, or NULL among them.
 
     >>> from pyspark.sql.types import LongType
     >>> files = [{"stats": '{"numRecords":900,"minValues":{"id":0},"maxValues":{"id":899}}'}]
     >>> spared(Column(LongType(), tuple(range(0, 900, 9))), "id", files)
     800
     """
-    name, points = name.lower(), sorted(map(_number, key.values or ()))
+    if key.values is None or key.is_exact or key.has_null or not isinstance(key.data_type, (*INTEGRAL, DateType)):
+        return 0
+    name, points = name.lower(), sorted(map(_number, key.values))
     tested = narrows(key, name, files)
     found = 0.0
     for rows, least, most in _bounds(key, name, files):
