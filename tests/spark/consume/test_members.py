@@ -20,10 +20,9 @@ from pyspark.sql.types import (
     StringType,
 )
 
-from dbt.adapters.streamspark.changes.differentiate import members
 from dbt.adapters.streamspark.changes.differentiate.keys import Column
 from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
-from dbt.adapters.streamspark.consume import key_range
+from dbt.adapters.streamspark.consume import key_range, members
 
 TYPES: dict[str, DataType] = {
     "tiny": ByteType(), "small": ShortType(), "whole": IntegerType(), "large": LongType(), "day": DateType(),

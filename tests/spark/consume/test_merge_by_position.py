@@ -16,7 +16,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import IntegerType
 
-from dbt.adapters.streamspark.changes.differentiate import local_rows, members
+from dbt.adapters.streamspark.changes.differentiate import local_rows
 from dbt.adapters.streamspark.changes.differentiate.keys import Column
 from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
 from dbt.adapters.streamspark.changes.frontier import Frontier
@@ -25,6 +25,7 @@ from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.projection import Projection
 from dbt.adapters.streamspark.changes.readers.endpoint_diff import endpoint_diff
 from dbt.adapters.streamspark.changes.removed_rows import _held, removed_rows
+from dbt.adapters.streamspark.consume import members
 from dbt.adapters.streamspark.consume.confs import consumption_confs
 from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.failures import was_first
@@ -160,6 +161,15 @@ def test_rows_are_asked_by_a_set(case: Case) -> None:
     assert asked.call_count == 1
     assert answers[0] == answers[1] and answers[0]["num_deleted_rows"] == len([key for key in keys if key < 2000][::5])
     assert case.rows(case.tables[0]) == case.rows(case.tables[1])
+    assert not any("INSET" in plan for plan in described_plans(case.spark))
+
+
+def described_plans(spark: SparkSession) -> list[str]:
+    """What Spark keeps of the queries that ran last, for its user interface: with a set in it a long text."""
+    spark._jsc.sc().listenerBus().waitUntilEmpty()
+    executions = spark._jsparkSession.sharedState().statusStore().executionsList()
+    assert executions.size() > 0
+    return [executions.apply(place).physicalPlanDescription() for place in range(executions.size())]
 
 
 @pytest.mark.parametrize("kind", ["row ids", "partitioned", "column mapping"])

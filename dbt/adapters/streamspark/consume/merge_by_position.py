@@ -17,7 +17,6 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.streamspark.changes.differentiate.local_rows import keep, too_many
-from dbt.adapters.streamspark.changes.differentiate.members import members
 from dbt.adapters.streamspark.changes.differentiate.snapshots import files_at
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.file_frame import file_frame
@@ -30,6 +29,7 @@ from dbt.adapters.streamspark.changes.removed_rows import remember
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.held_source import HeldSource, held_source, stage, too_large
 from dbt.adapters.streamspark.consume.hidden_rows import hidden_rows
+from dbt.adapters.streamspark.consume.members import members
 from dbt.adapters.streamspark.consume.merge import NOT_SO_SIMPLE, Merge
 from dbt.adapters.streamspark.consume.merge_commit import Hidden, MergeCommit, Written, row_ids
 from dbt.adapters.streamspark.consume.merge_queries import PATH, PLACE, ROW_ID, VERSION, MergeQueries
