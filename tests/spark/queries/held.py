@@ -31,11 +31,11 @@ def held_leaves() -> Iterator[None]:
 
     def held_rows(leaf: Leaf, at_end: bool) -> DataFrame:
         whole = leaf.of(leaf.interval.schemas.columns, leaf.scans)
-        frame = once((*_interval(leaf), at_end), lambda: rows(whole, at_end))
+        frame = once(("rows", *_interval(leaf), at_end), lambda: rows(whole, at_end))
         return frame.select(*map(quoted, leaf.columns), ROW_ID)
 
     def held_changes(leaf: Leaf, appended: bool) -> DataFrame:
-        return once((*_interval(leaf), appended, *leaf.columns), lambda: changes(leaf, appended))
+        return once(("changes", *_interval(leaf), appended, *leaf.columns), lambda: changes(leaf, appended))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Leaf, "rows", held_rows)
