@@ -27,8 +27,8 @@ def narrows(key: Column, name: str, files: Sequence[Action]) -> bool:
     >>> [narrows(Column(LongType(), None, ranges), "id", files) for ranges in ([(3, 990)], [(0, 9), (900, 950)])]
     [False, True]
     """
-    shares = list(_shares(key, name.lower(), files))
-    return not shares or sum(rows * share for rows, share in shares) <= MOST * sum(rows for rows, _ in shares)
+    every, tested = _rows(key, [*_bounds(key, name.lower(), files)])
+    return tested <= MOST * every
 
 
 def spared(key: Column, name: str, files: Sequence[Action]) -> int:
@@ -43,19 +43,21 @@ def spared(key: Column, name: str, files: Sequence[Action]) -> int:
     """
     if key.values is None or key.is_exact or key.has_null or not isinstance(key.data_type, (*INTEGRAL, DateType)):
         return 0
-    name, points = name.lower(), sorted(map(_number, key.values))
-    tested = narrows(key, name, files)
-    found = 0.0
-    for rows, least, most in _bounds(key, name, files):
-        low, high = _number(least), _number(most)
-        met = bisect_right(points, high) - bisect_left(points, low)
-        found += rows * ((_share(key, least, most) if tested else 1) - min(1, met / (high - low + 1)))
-    return round(found)
+    bounds, points = [*_bounds(key, name.lower(), files)], sorted(map(_number, key.values))
+    every, tested = _rows(key, bounds)
+    in_set = sum(rows * _share_of(points, _number(least), _number(most)) for rows, least, most in bounds)
+    return round((tested if tested <= MOST * every else every) - in_set)
 
 
-def _shares(key: Column, name: str, files: Sequence[Action]) -> Iterator[tuple[int, float]]:
-    """Of each file that tells: how many rows it has, and which share of them passes."""
-    return ((rows, _share(key, least, most)) for rows, least, most in _bounds(key, name, files))
+def _share_of(points: Sequence[float], least: float, most: float) -> float:
+    """Which share of the whole numbers from `least` to `most` is one of the ordered `points`."""
+    return min(1, (bisect_right(points, most) - bisect_left(points, least)) / (most - least + 1))
+
+
+def _rows(key: Column, bounds: Sequence[tuple[int, Any, Any]]) -> tuple[int, float]:
+    """How many rows there are, and how many of them pass the test."""
+    tested = sum(rows * _share(key, least, most) for rows, least, most in bounds)
+    return sum(rows for rows, _, _ in bounds), tested
 
 
 def _bounds(key: Column, name: str, files: Sequence[Action]) -> Iterator[tuple[int, Any, Any]]:
