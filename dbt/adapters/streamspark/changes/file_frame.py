@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
-from pyspark import SparkContext
 from pyspark.sql import DataFrame
 
+from dbt.adapters.streamspark.changes.java_objects import java_objects
 from dbt.adapters.streamspark.changes.log import Action, TableLog
-from dbt.adapters.streamspark.changes.sequences import as_scala
-from dbt.adapters.streamspark.java_names import java_names
 
 _ADD_FIELDS = (
     "path",
@@ -46,16 +42,5 @@ def _as_add(action: Action) -> Action:
 
 
 def add_files(log: TableLog, adds: list[Action]) -> Any:
-    """A Scala sequence of Delta's AddFile. All of them in one call: a thousand files one by one would cost a second."""
-    mapper, list_type = _list_mapper(log.spark.sparkContext)
-    return as_scala(log, mapper.readValue(json.dumps(adds), list_type))
-
-
-@cache
-def _list_mapper(context: SparkContext) -> tuple[Any, Any]:
-    """Jackson's mapper, and its type of a list of AddFile."""
-    jvm, gateway = java_names(context), context._gateway
-    array: Any = gateway.new_array(jvm.org.apache.spark.sql.delta.actions.AddFile, 0)  # type: ignore[union-attr]
-    mapper = jvm.org.apache.spark.sql.delta.util.JsonUtils.mapper()
-    element, lists = array.getClass().getComponentType(), jvm.java.util.ArrayList().getClass()
-    return mapper, mapper.getTypeFactory().constructCollectionType(lists, element)
+    """A Scala sequence of Delta's AddFile."""
+    return java_objects(log.spark, "org.apache.spark.sql.delta.actions.AddFile", adds)

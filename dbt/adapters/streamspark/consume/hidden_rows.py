@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dbt.adapters.streamspark.changes.file_frame import add_files
+from dbt.adapters.streamspark.changes.java_objects import java_objects
 from dbt.adapters.streamspark.changes.log import Action, TableLog
 from dbt.adapters.streamspark.changes.marked_rows import bitmap_of, live_rows, physical_rows, portable
 from dbt.adapters.streamspark.changes.sequences import as_java
@@ -50,14 +51,9 @@ def _all_null(counts: Any, shown: int | None, rows: int) -> Any:
 
 
 def _more(log: TableLog, file: Action, places: Sequence[int]) -> Any:
-    """The file's vector with more rows in it. The positions go to the JVM as one text: one by one they would take
-    seconds."""
-    jvm, gateway = log._jvm, log.spark.sparkContext._gateway
-    longs: Any = gateway.new_array(jvm.long, 0)  # type: ignore[union-attr]
-    mapper = jvm.org.apache.spark.sql.delta.util.JsonUtils.mapper()
-    numbers = mapper.readValue(json.dumps(list(places)), longs.getClass())
+    """The file's vector with more rows in it."""
     bitmap = bitmap_of(log, file).copy()
-    bitmap.addAll(jvm.scala.collection.immutable.ArraySeq.unsafeWrapArray(numbers))
+    bitmap.addAll(java_objects(log.spark, "long", list(places)))
     bitmap.runOptimize()
     return bitmap
 

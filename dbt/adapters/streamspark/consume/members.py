@@ -6,15 +6,15 @@ after that. A set is no part of the code that Spark generates, which is the same
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import date
 from typing import Any
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import ByteType, DataType, DateType, IntegerType, LongType, ShortType
 
 from dbt.adapters.streamspark.changes.differentiate.keys import Column
+from dbt.adapters.streamspark.changes.java_objects import java_objects
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.java_names import java_names
 
@@ -42,18 +42,15 @@ def members(rows: DataFrame, keys: Mapping[str, Column]) -> DataFrame:
 def _of_set(rows: DataFrame, name: str, column: Column) -> DataFrame:
     spark, jvm = rows.sparkSession, java_names(rows.sparkSession)
     catalyst = jvm.org.apache.spark.sql.catalyst
-    test = catalyst.expressions.InSet(rows._jdf.resolve(quoted(name)), _as_set(jvm, column))
+    test = catalyst.expressions.InSet(rows._jdf.resolve(quoted(name)), _as_set(spark, column))
     plan = catalyst.plans.logical.Filter(test, rows._jdf.queryExecution().analyzed())
     return DataFrame(jvm.org.apache.spark.sql.classic.Dataset.ofRows(spark._jsparkSession, plan), spark)
 
 
-def _as_set(jvm: Any, column: Column) -> Any:
-    """In the types in which Spark holds them, by one call for all."""
-    mapper = jvm.org.apache.spark.sql.delta.util.JsonUtils.mapper()
-    element = jvm.java.lang.Class.forName(f"java.lang.{MADE_OF[type(column.data_type)]}")
-    lists = mapper.getTypeFactory().constructCollectionType(jvm.java.util.ArrayList().getClass(), element)
-    values = mapper.readValue(json.dumps([_number(value) for value in column.values or ()]), lists)
-    return jvm.scala.jdk.javaapi.CollectionConverters.asScala(values).toSet()
+def _as_set(spark: SparkSession, column: Column) -> Any:
+    """In the types in which Spark holds them."""
+    values = [_number(value) for value in column.values or ()]
+    return java_objects(spark, f"java.lang.{MADE_OF[type(column.data_type)]}", values).toSet()
 
 
 def _number(value: Any) -> int:
