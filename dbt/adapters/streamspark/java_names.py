@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from py4j.java_gateway import JavaPackage
+from py4j.java_gateway import JavaClass, JavaPackage, JVMView
 from pyspark import SparkContext
 from pyspark.sql import SparkSession
 
@@ -34,4 +34,19 @@ class Names:
         elif name.endswith("$"):
             found = found.__getattr__("MODULE$")
         self.__dict__[name] = found
+        return found
+
+
+class RememberingView(JVMView):
+    """What PySpark sees of the JVM, with the classes that it asked for. It asks for `PythonUtils` or `functions` with
+    each statement and each column, and py4j looks through all jars for every package in which they might be."""
+
+    @classmethod
+    def of(cls, view: JVMView) -> RememberingView:
+        return cls(view._gateway_client, view._jvm_name, view._id)
+
+    def __getattr__(self, name: str) -> Any:
+        found = super().__getattr__(name)
+        if isinstance(found, JavaClass):
+            self.__dict__[name] = found
         return found

@@ -24,8 +24,10 @@ from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.class_archive import TAKE_IT, class_archive
+from dbt.adapters.streamspark.drop_job_defaults import drop_job_defaults
 from dbt.adapters.streamspark.errors import LaunchError, StreamsparkError
 from dbt.adapters.streamspark.jars import SPARK_HAS, fetched
+from dbt.adapters.streamspark.java_names import RememberingView
 from dbt.adapters.streamspark.spark_errors import as_sql_error
 
 JAVA_NEEDED = 17
@@ -170,6 +172,8 @@ def start(options: LaunchOptions, notify: Callable[[str], None] = print) -> Spar
     session = builder.getOrCreate()
     atexit.register(stop, session)
     _open_catalog(session, options)
+    if options.is_local:
+        drop_job_defaults(session)
     return session
 
 
@@ -209,6 +213,7 @@ def _launch_jvm(conf: SparkConf, log_file: Path, notify: Callable[[str], None]) 
         except PySparkRuntimeError as error:
             raise LaunchError(why_not_started(log_file)) from error
     SparkContext._ensure_initialized(gateway=gateway)
+    SparkContext._jvm = RememberingView.of(gateway.jvm)
 
 
 def why_not_started(log_file: Path) -> str:
