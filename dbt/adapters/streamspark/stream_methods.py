@@ -23,6 +23,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.changes.change_query import ChangeQuery
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.interval import TRACKING
+from dbt.adapters.streamspark.changes.temp_view import drop_temp_view
 from dbt.adapters.streamspark.connections import StreamsparkResponse, say
 from dbt.adapters.streamspark.consume.by_path import by_path
 from dbt.adapters.streamspark.consume.changes_applied import Applied, changes_applied
@@ -209,11 +210,11 @@ class StreamMethods(metaclass=AdapterMeta):
 
     @available.parse(lambda *args, **kwargs: "")
     def merge_differential(self, model: Mapping[str, Any], plan: DifferentialPlan, rows: str, target: str) -> str:
-        """The MERGE of the rows planned, in the relation `rows`, into the target."""
+        """The MERGE of the rows planned, which the relation `rows` is going to have, into the target."""
         planned = self._plan(model)
         assert planned is not None
         with self._errors(model["unique_id"]):
-            return plan.write(planned, rows, self.columns_of(rows), target, self.columns_of(target))
+            return plan.write(planned, rows, self.columns_of_query(plan.sql), target, self.columns_of(target))
 
     @available.parse(lambda *args, **kwargs: "(select 1)")
     def changes_between(
@@ -307,6 +308,11 @@ class StreamMethods(metaclass=AdapterMeta):
         """A Delta table under a name that no query calls it by."""
         with self._errors(f"describe {name}"):
             return by_path(self.spark(), name)
+
+    @available
+    def drop_temp_view(self, name: str) -> None:
+        """A temporary view of this thread's session; nothing where there is none."""
+        drop_temp_view(self.spark(), name)
 
     @available.parse_list
     def columns_of_query(self, sql: str) -> list[Column]:

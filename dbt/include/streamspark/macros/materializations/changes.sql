@@ -42,5 +42,5 @@
     {%- set sql = get_incremental_append_sql({'target_relation': target, 'temp_relation': rows.relation, 'dest_columns': columns}) -%}
     {%- do run_main([rows.sql, sql]) -%}
   {%- endif -%}
-  {%- do drop_temp_view(rows.relation) -%}
+  {%- do adapter.drop_temp_view(rows.relation.identifier) -%}
 {%- endmacro %}

@@ -43,7 +43,7 @@
     {%- set rows = temp_view(target, compiled_code) -%}
     {%- set changes = adapter.apply_changes(model, rows.relation.render()) -%}
     {%- do run_main([rows.sql, create_table_as(False, target, changes.upserts())]) -%}
-    {%- do drop_temp_view(rows.relation) -%}
+    {%- do adapter.drop_temp_view(rows.relation.identifier) -%}
   {%- else -%}
     {%- do run_main([create_table_as(False, target, compiled_code)]) -%}
   {%- endif -%}
@@ -69,7 +69,7 @@
     }) -%}
     {%- do run_main([rows.sql, sql]) -%}
   {%- endif -%}
-  {%- do drop_temp_view(rows.relation) -%}
+  {%- do adapter.drop_temp_view(rows.relation.identifier) -%}
 {%- endmacro %}
 
 
@@ -79,11 +79,6 @@
   {%- set sql = create_table_as(True, relation, code) -%}
   {%- call statement('create_tmp_relation') -%}{{ sql }}{%- endcall -%}
   {{ return({'relation': relation, 'sql': sql}) }}
-{%- endmacro %}
-
-
-{% macro drop_temp_view(relation) -%}
-  {%- call statement('drop_tmp_relation') -%}drop view if exists {{ relation }}{%- endcall -%}
 {%- endmacro %}
 
 
@@ -98,6 +93,6 @@
     {{ create_table_as(True, data, adapter.apply_changes(model, rows.render()).upserts()) }}
   {%- endcall -%}
   {%- set columns = process_schema_changes(on_schema_change, data, target) -%}
-  {%- do drop_temp_view(data) -%}
+  {%- do adapter.drop_temp_view(data.identifier) -%}
   {{ return(columns) }}
 {%- endmacro %}
