@@ -13,9 +13,8 @@ from dbt.adapters.streamspark.java_names import java_names
 
 # Two thirds of all entries: what the daemons of YARN and MapReduce, and the jobs that they run, take for granted.
 OF_JOBS = frozenset({"yarn-default.xml", "mapred-default.xml"})
-OF_WRITERS = re.compile(
-    "input|output|committer"
-)  # read by the file formats and committers that Spark has from MapReduce
+# But for what the file formats and committers read that Spark has from MapReduce.
+OF_WRITERS = re.compile("input|output|committer")
 _LOADS_THEM = "org.apache.hadoop.mapred.JobConf"
 
 
