@@ -20,7 +20,8 @@ from tests.functional.projects import READY, SOURCES, World
 
 MODEL = """
 {{ config(materialized='incremental', incremental_strategy='append', persist_docs={'relation': true},
-          post_hook="insert into {{ this.schema }}.hooked select count(*) from {{ this }}") }}
+          post_hook=["insert into {{ this.schema }}.hooked select count(*) from {{ this }}",
+                     "insert into {{ this.schema }}.hooked select min(id) from {{ this }}"]) }}
 select id, name from {{ stream('people_stream') }} where _change_type = 'insert'
 """
 STREAM = "{{ config(materialized='stream', show_initial_rows=true) }} select * from {{ source('raw', 'people') }}"
