@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import pytest
 
+from dbt.adapters.streamspark.consume.commit import Outcome
 from dbt.adapters.streamspark.consume.differential import DifferentialConfig
-from dbt.adapters.streamspark.steps import on_step
 from dbt.adapters.streamspark.streams.consumers import consumer_name
 from tests.functional.projects import SOURCES, TRACKED, World, operations, run
+from tests.spark.consume.interruptions import at_step
 from tests.spark.test_differential import Target
 
 COUNTED = "select city, count(*) as n, sum(v) as total from {{ source('raw', 'people') }} group by city"
@@ -29,17 +27,6 @@ class Rival(Target):
     @property
     def consumer(self) -> str:
         return consumer_name(self.unique_id)
-
-
-@contextmanager
-def at(name: str, action: Callable[[], Any]) -> Iterator[list[Callable[[], Any]]]:
-    """Inside, the first time that a run comes to the step `name`, `action` is done; gives what is still to be done."""
-    waiting = [action]
-    stop = on_step(lambda step: waiting.pop()() if step == name and waiting else None)
-    try:
-        yield waiting
-    finally:
-        stop()
 
 
 class TestOvertaken:
@@ -65,9 +52,10 @@ class TestOvertaken:
             other = rival.plan()
             world.sql("insert into {raw}.people values (4, 'Ulm', 40)", "delete from {raw}.people where id = 3")
             before = world.log(name).version
-            with at("before_dml", other) as waiting:
+            outcomes: list[Outcome | None] = []
+            with at_step("before_dml", lambda: outcomes.append(other()), anywhere=True):  # noqa: B023
                 run("run", "--select", name)
-            assert not waiting
+            assert len(outcomes) == 1
             assert operations(world.commits(name)[before + 1 :]) == ["MERGE", "MERGE"]
             columns = ", ".join(world.spark.sql(query).columns)
             assert world.rows(f"select {columns} from {{dbt}}.{name}") == world.rows(query)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.drop_job_defaults import OF_JOBS, drop_job_defaults, job_defaults
+from dbt.adapters.streamspark.drop_job_defaults import OF_JOBS, drop_job_defaults, entries, job_defaults
 
 SET_BY_US = "yarn.nodemanager.hostname"
 
@@ -16,12 +15,6 @@ SET_BY_US = "yarn.nodemanager.hostname"
 @pytest.fixture
 def conf(spark: SparkSession) -> Any:
     return spark.sparkContext._jsc.hadoopConfiguration()
-
-
-def entries(spark: SparkSession, conf: Any) -> list[dict[str, Any]]:
-    writer = spark._jvm.java.io.StringWriter()
-    spark._jvm.org.apache.hadoop.conf.Configuration.dumpConfiguration(conf, writer)
-    return list(json.loads(writer.toString())["properties"])
 
 
 def test_what_only_jobs_read_is_gone_and_stays_gone(spark: SparkSession, conf: Any) -> None:

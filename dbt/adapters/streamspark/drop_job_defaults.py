@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -23,14 +24,20 @@ def drop_job_defaults(spark: SparkSession) -> list[str]:
 
     For a Spark in this process, which runs neither. What a site file, the profile or anybody else has set stays.
     """
-    jvm, conf = java_names(spark), spark.sparkContext._jsc.hadoopConfiguration()
-    jvm.java.lang.Class.forName(_LOADS_THEM)  # else they come back with it
-    text = jvm.java.io.StringWriter()
-    jvm.org.apache.hadoop.conf.Configuration.dumpConfiguration(conf, text)
-    names = job_defaults(json.loads(text.toString())["properties"])
+    conf = spark.sparkContext._jsc.hadoopConfiguration()
+    java_names(spark).java.lang.Class.forName(_LOADS_THEM)  # else they come back with it
+    names = job_defaults(entries(spark, conf))
     for name in names:
         conf.unset(name)
     return names
+
+
+def entries(spark: SparkSession, conf: Any) -> list[dict[str, Any]]:
+    """All of a Hadoop configuration (py4j): `key`, `value`, `resource`."""
+    jvm = java_names(spark)
+    text = jvm.java.io.StringWriter()
+    jvm.org.apache.hadoop.conf.Configuration.dumpConfiguration(conf, text)
+    return list(json.loads(text.toString())["properties"])
 
 
 def job_defaults(entries: Iterable[Mapping[str, object]]) -> list[str]:

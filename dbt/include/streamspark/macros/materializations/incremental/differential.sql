@@ -22,8 +22,7 @@
 
 {#- The view is made by the commit, which makes it again where another run came first: the MERGE names no interval. -#}
 {% macro merge_differential(target, plan) -%}
-  {%- set rows = make_temp_relation(target, '__dbt_tmp') -%}
-  {%- set merge = adapter.merge_differential(model, plan, rows.render(), target.render()) -%}
-  {%- do run_main([create_table_as(True, rows, plan.sql), merge]) -%}
-  {%- do adapter.drop_temp_view(rows.identifier) -%}
+  {%- set rows = planned_view(target, plan.sql) -%}
+  {%- do run_main([rows.sql, adapter.merge_differential(model, plan, rows.relation.render(), target.render())]) -%}
+  {%- do adapter.drop_temp_view(rows.relation.identifier) -%}
 {%- endmacro %}

@@ -73,12 +73,18 @@
 {%- endmacro %}
 
 
-{#- The model's rows as a temporary view of this thread's session: its relation, and the SQL that made it. -#}
-{% macro temp_view(target, code) -%}
+{#- The model's rows as a temporary view of this thread's session: its relation, and the SQL that makes it. -#}
+{% macro planned_view(target, code) -%}
   {%- set relation = make_temp_relation(target, '__dbt_tmp') -%}
-  {%- set sql = create_table_as(True, relation, code) -%}
-  {%- call statement('create_tmp_relation') -%}{{ sql }}{%- endcall -%}
-  {{ return({'relation': relation, 'sql': sql}) }}
+  {{ return({'relation': relation, 'sql': create_table_as(True, relation, code)}) }}
+{%- endmacro %}
+
+
+{#- The same, made. -#}
+{% macro temp_view(target, code) -%}
+  {%- set view = planned_view(target, code) -%}
+  {%- call statement('create_tmp_relation') -%}{{ view.sql }}{%- endcall -%}
+  {{ return(view) }}
 {%- endmacro %}
 
 
