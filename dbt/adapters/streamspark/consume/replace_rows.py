@@ -42,7 +42,8 @@ def replace_rows(spark: SparkSession, consumption: Consumption) -> dict[str, int
     commit = TargetCommit(log, consumption)
     if not _fits(log, frame) or commit.is_taken():
         return None
-    files = files_at(log, log.version) or log.all_files(log.version)
+    few = files_at(log, log.version)
+    files = log.all_files(log.version) if few is None else few
     bits = _bits(frame, new.keys, files)
     if bits is None:
         return None

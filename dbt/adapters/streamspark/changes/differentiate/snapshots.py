@@ -45,7 +45,7 @@ def files_at(log: TableLog, version: int) -> list[Action] | None:
 def _files(log: TableLog, version: int) -> Files | None:
     key = (log.path, log.table_id, version)
     with _lock:
-        known = _lists.get(key) or _carried(log, key)
+        known = _lists[key] if key in _lists else _carried(log, key)
     if known is None:
         known = _listed(log, version)
     if known is None or len(known) > FEW_FILES:
