@@ -38,12 +38,14 @@ TEST_CONF = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     # Most code is run a few times: only what is run five times as often as usual is worth the optimizing compiler, and what
-    # waits for that compiler does not count how it is run meanwhile. The more code is kept, the less is compiled again.
+    # waits for that compiler does not count how it is run meanwhile. It takes the less time the less it puts together. The
+    # more code is kept, the less is compiled again.
     # Plans die young: with room for them a collection finds little alive, and seldom has to go through the old ones.
     "spark.driver.extraJavaOptions": " ".join(
         (
             "-XX:Tier4InvocationThreshold=25000 -XX:Tier4MinInvocationThreshold=5000 -XX:Tier4CompileThreshold=50000",
             "-XX:Tier4BackEdgeThreshold=250000 -XX:Tier3DelayOn=0 -XX:ReservedCodeCacheSize=512m",
+            "-XX:MaxInlineLevel=9 -XX:FreqInlineSize=150 -XX:InlineSmallCode=1500",
             "-XX:+UseSerialGC -Xmn1536m -XX:+UseTransparentHugePages",
         )
     ),
