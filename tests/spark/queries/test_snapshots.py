@@ -26,7 +26,8 @@ def test_files_are_listed_once(history: History, rows: int) -> None:
     history.run(f"insert into t select cast(id as int) from range({rows})")
     log = TableLog(history.session, "snapshots.t")
     with jobs_of(history.session) as first:
-        assert len(files_at(log, log.version) or ()) == rows
+        files = files_at(log, log.version)
     with jobs_of(history.session) as second:
-        assert len(files_at(log, log.version) or ()) == rows
+        assert files_at(log, log.version) == files
+    assert files is not None and len(files) == rows
     assert first.count > 0 and second.count == 0
