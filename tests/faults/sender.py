@@ -17,14 +17,13 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-sys.path.insert(0, str(Path(__file__).parent))
-from own_process import die, start_spark
-from shared_catalog import shared_session
-
+from dbt.adapters.streamspark import launch
 from dbt.adapters.streamspark.ingest.channel import StreamingIngestChannel
 from dbt.adapters.streamspark.ingest.client import StreamingIngestClient
 from dbt.adapters.streamspark.ingest.ingest_error import StreamingIngestError
 from dbt.adapters.streamspark.steps import on_step
+from tests.faults.harness.client import own_jvm
+from tests.faults.shared_catalog import shared_session
 
 
 @dataclass(frozen=True)
@@ -80,6 +79,10 @@ def arm(sending: Sending, spark: SparkSession) -> None:
     on_step(reached)
 
 
+def die() -> None:
+    os.killpg(0, signal.SIGKILL)
+
+
 def kill_jvm(spark: SparkSession) -> None:
     os.kill(spark._sc._gateway.proc.pid, signal.SIGKILL)
 
@@ -88,7 +91,7 @@ def landing_table(sending: Sending) -> tuple[SparkSession, str]:
     """Spark, and the name of the table under which it is found there."""
     root = Path(sending.root)
     if not sending.catalog:
-        return start_spark(root / "warehouse"), f"delta.`{root / 'events'}`"
+        return launch.start(own_jvm(root)), f"delta.`{root / 'events'}`"
     spark = shared_session(root / "warehouse", sending.catalog)
     if sending.creates:
         spark.sql("create schema landing")

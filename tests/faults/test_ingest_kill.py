@@ -25,11 +25,10 @@ from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.ingest.client import StreamingIngestClient
 from dbt.adapters.streamspark.ingest.commit_channels import flush_of
 from tests.faults.harness.client import SHORT_RUN
+from tests.faults.sender import Sending, send
+from tests.faults.shared_catalog import derby_server
 
 HERE = Path(__file__).parent
-sys.path.insert(0, str(HERE))
-from sender import Sending, send  # noqa: E402
-from shared_catalog import derby_server  # noqa: E402
 
 SEED = int(os.environ.get("STREAMSPARK_SEED", "3"))
 EXAMPLES = int(os.environ.get("STREAMSPARK_EXAMPLES", "1"))

@@ -13,8 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from tests.faults.harness.client import SHORT_RUN
-
 HERE = Path(__file__).parent
 
 
@@ -23,7 +21,7 @@ def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     root = tmp_path_factory.mktemp("permissions")
     child = subprocess.run(
         [sys.executable, str(HERE / "unprivileged.py"), str(root)],
-        env={**os.environ, "PYTHONPATH": str(HERE.parents[1]), "JDK_JAVA_OPTIONS": SHORT_RUN},
+        env={**os.environ, "PYTHONPATH": str(HERE.parents[1])},
         capture_output=True,
         text=True,
         check=False,

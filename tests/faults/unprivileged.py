@@ -74,10 +74,11 @@ class Cases:
         self.attempt("warehouse", directory, lambda: launch.start(options))
 
     def with_spark(self) -> None:
+        from dbt.adapters.streamspark import launch
         from tests.consuming import CREATE, Model, make_source
-        from tests.faults.own_process import start_spark
+        from tests.faults.harness.client import own_jvm
 
-        spark: Any = start_spark(self.root / "warehouse")
+        spark: Any = launch.start(own_jvm(self.root))
         spark.sparkContext.setLogLevel("OFF")
         model = Model(spark, f"delta.`{self.root / 'target'}`", {"s": f"delta.`{self.root / 'source'}`"})
         make_source(spark, model.sources["s"])
@@ -87,7 +88,7 @@ class Cases:
         self.of_the_target(spark, model)
         self.of_a_partition(spark)
         self.of_a_landing_table(spark)
-        spark.stop()
+        launch.stop(spark)
 
     def of_the_source(self, spark: Any, model: Any) -> None:
         from dbt.adapters.streamspark.changes.log import TableLog
