@@ -1,8 +1,8 @@
 """One Spark session for the whole pytest process, and dbt's own project fixtures on top of it.
 
 `spark` starts at the first test that asks for it, directly or through dbt's `project`; unit tests do not.
-Files marked `long` come last. STREAMSPARK_TESTS_UNTIL, in seconds of the epoch, is when no test is begun any more: CI, which
-has a limit, sets it, and what it left out is counted as skipped.
+Files marked `long`, with the minutes that they take about, come last. STREAMSPARK_TESTS_UNTIL, in seconds of the epoch, is
+when no test is begun any more: CI, which has a limit, sets it, and what it left out is counted as skipped.
 """
 
 from __future__ import annotations
@@ -57,7 +57,13 @@ TEST_CONF = {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=lambda item: item.get_closest_marker("long") is not None)
+    items.sort(key=minutes_of)
+
+
+def minutes_of(item: pytest.Item) -> tuple[bool, int]:
+    """The longest before the shorter ones: two processes then end at about the same time."""
+    marker = item.get_closest_marker("long")
+    return marker is not None, -marker.kwargs["minutes"] if marker else 0
 
 
 @pytest.hookimpl(tryfirst=True)

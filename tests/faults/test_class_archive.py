@@ -13,7 +13,7 @@ from dbt.adapters.streamspark import launch
 from dbt.adapters.streamspark.class_archive import class_archive
 from tests.faults.harness.client import SHORT_RUN
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long(minutes=2)
 
 # Says which archive its JVM was told to take, and which it has in memory.
 STARTED = """

@@ -18,7 +18,7 @@ from tests.faults.harness.crash import STEPS
 from tests.faults.harness.report import crashes_of
 from tests.faults.harness.strategies import STRATEGIES
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long(minutes=7)
 
 SEED = int(os.environ.get("STREAMSPARK_SEED", "3"))
 ENOUGH = int(os.environ.get("STREAMSPARK_CRASHES", "300"))

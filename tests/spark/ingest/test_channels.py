@@ -238,9 +238,10 @@ def test_lag_and_waiting_for_a_token(session: SparkSession, table: str, make_cli
 
 
 def test_flush_by_bytes(session: SparkSession, table: str, make_client: Clients) -> None:
+    """Soon, however long rows may wait for others."""
     channel, _ = make_client(flush_bytes=1000).open_channel("a")
     channel.append_rows(some(*range(100)), end_offset_token="99")
-    channel.wait_for_commit(lambda token: token == "99", 60)
+    channel.wait_for_commit(lambda token: token == "99", 25)
     assert ids(session, table) == list(range(100))
 
 

@@ -19,7 +19,7 @@ from dbt.adapters.streamspark.ingest.client import StreamingIngestClient
 from dbt.adapters.streamspark.ingest.ingest_error import StreamingIngestError
 from tests.spark.ingest.conftest import Clients
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long(minutes=1)
 
 EXAMPLES = int(os.environ.get("STREAMSPARK_EXAMPLES", "3"))
 SEED = int(os.environ.get("STREAMSPARK_SEED", "7"))

@@ -24,7 +24,7 @@ from tests.spark.queries.programs import Program
 from tests.spark.queries.test_property import SEED, made, outcome
 from tests.spark.queries.traps import check_ledger
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long(minutes=2)
 
 CASES = int(os.environ.get("STREAMSPARK_MUTATION_CASES", "0"))
 HISTORIES = 2

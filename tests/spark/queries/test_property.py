@@ -30,7 +30,7 @@ from tests.spark.queries.history import FAST, History
 from tests.spark.queries.oracle import check_bag, check_interval, check_ledger, interval_of
 from tests.spark.queries.programs import Program, tables
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long(minutes=13)
 
 SEED = os.environ.get("STREAMSPARK_QUERY_SEED", "1")
 CASES = int(os.environ.get("STREAMSPARK_QUERY_CASES", "2000"))

@@ -17,7 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 from dbt.adapters.streamspark.changes import changes
 from tests.tpch.data import QUERIES, TABLES, load, refresh
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long(minutes=5)
 
 SCHEMA = "tpch"
 SCALE = float(os.environ.get("STREAMSPARK_TPCH_SCALE", "0.01"))

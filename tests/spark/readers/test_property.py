@@ -22,7 +22,7 @@ from tests.spark.readers import expected
 from tests.spark.readers.expected import Change
 from tests.spark.readers.table_program import COLUMNS, OPERATIONS, TableProgram, Version
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.long(minutes=1)
 
 EXAMPLES = int(os.environ.get("STREAMSPARK_EXAMPLES", "6"))
 SEED = os.environ.get("STREAMSPARK_SEED")

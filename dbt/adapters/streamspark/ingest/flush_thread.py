@@ -8,7 +8,9 @@ import time
 from dbt.adapters.streamspark.ingest.ingest_options import IngestOptions
 from dbt.adapters.streamspark.ingest.table_channels import Clock, TableChannels
 
-LOOKS_PER_LAG = 20  # so that many rows are seen before they take much more than `flush_bytes`
+# So that many rows are seen before they take much more than `flush_bytes`.
+LOOKS_PER_LAG = 20
+LONGEST_LOOK_AWAY = 1.0  # seconds
 
 
 class FlushThread:
@@ -65,5 +67,5 @@ class FlushThread:
 
     def _patience(self) -> float:
         """Seconds until rows that wait are due. Nobody tells of rows that come, so it is looked after them in time."""
-        since, look = self._channels.waiting_since(), self._options.lag / LOOKS_PER_LAG
+        since, look = self._channels.waiting_since(), min(LONGEST_LOOK_AWAY, self._options.lag / LOOKS_PER_LAG)
         return look if since is None else min(look, since + self._options.lag - self._clock())
