@@ -32,6 +32,8 @@ TEST_CONF = {
     "spark.sql.shuffle.partitions": "1",
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:tests;create=true",
+    # No checksum of Hadoop's beside a log's file: to name either, and to write it, Hadoop starts five processes.
+    "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
     "spark.sql.session.timeZone": "UTC",
     # Over a few rows a query costs its planning: nothing is compiled for it, and it is planned once.
     "spark.sql.adaptive.enabled": "false",
@@ -41,12 +43,14 @@ TEST_CONF = {
     # waits for that compiler does not count how it is run meanwhile. It takes the less time the less it puts together. The
     # more code is kept, the less is compiled again.
     # Plans die young: with room for them a collection finds little alive, and seldom has to go through the old ones.
+    # Hadoop starts processes, which Java would start by another one.
     "spark.driver.extraJavaOptions": " ".join(
         (
             "-XX:Tier4InvocationThreshold=25000 -XX:Tier4MinInvocationThreshold=5000 -XX:Tier4CompileThreshold=50000",
             "-XX:Tier4BackEdgeThreshold=250000 -XX:Tier3DelayOn=0 -XX:ReservedCodeCacheSize=512m",
             "-XX:MaxInlineLevel=9 -XX:FreqInlineSize=150 -XX:InlineSmallCode=1500",
             "-XX:+UseSerialGC -Xmn1536m -XX:+UseTransparentHugePages",
+            "-Djdk.lang.Process.launchMechanism=VFORK",
         )
     ),
     # What the user interface, which is off, would show of queries that have ended: their plans, as text.

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from pyspark.sql import DataFrame, Row, SparkSession
 
+from tests.consuming import newest
+
 TRACKED = "using delta tblproperties ('delta.enableRowTracking' = 'true', 'delta.enableDeletionVectors' = '{vectors}')"
 # Planning is all that a query over a few rows costs: nothing is compiled for it.
 FAST = {
@@ -66,9 +68,7 @@ class History:
         self.views[f"{name} {columns}"] = query
 
     def version(self, name: str) -> int:
-        row = self.session.sql(f"describe history {name} limit 1").first()
-        assert row is not None
-        return int(row["version"])
+        return newest(self.session, f"{self.schema}.{name}")
 
     def mark(self) -> int:
         """The number of the point."""
