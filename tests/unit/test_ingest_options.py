@@ -48,10 +48,12 @@ def bound(**options: Any) -> MemoryBound:
 
 
 def test_memory_is_bounded_by_raising() -> None:
-    memory = bound(when_full="raise")
-    memory.take(8, nothing, nothing)
+    memory, asked = bound(when_full="raise"), threading.Event()
+    memory.take(8, nothing, asked.set)
+    assert not asked.is_set()
     with pytest.raises(StreamingIngestError, match="8 of max_buffered_bytes") as raised:
-        memory.take(3, nothing, nothing)
+        memory.take(3, nothing, asked.set)
+    assert asked.is_set()
     assert (raised.value.error_code, raised.value.http_status_code, memory.used) == ("ReceiverSaturated", 429, 8)
     memory.give_back(8)
     memory.take(10, nothing, nothing)

@@ -38,12 +38,12 @@ class MemoryBound:
             )
         while not self._taken(size):
             check()
+            hurry()
             if self._options.when_full == "raise":
                 raise StreamingIngestError(
                     "ReceiverSaturated",
                     f"{self.used} of max_buffered_bytes ({limit}) wait to be committed: send these rows again later.",
                 )
-            hurry()
             with self._changed:
                 self._changed.wait(timeout=LOOK_SECONDS)
 
