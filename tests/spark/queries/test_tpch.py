@@ -15,6 +15,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.streamspark.changes import changes
+from tests.consuming import newest
 from tests.tpch.data import QUERIES, TABLES, load, refresh
 
 pytestmark = pytest.mark.long(minutes=5)
@@ -52,7 +53,7 @@ def versions(session: SparkSession, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def _newest(session: SparkSession) -> Versions:
-    return {f"{SCHEMA}.{t}": session.sql(f"describe history {t} limit 1").first()["version"] for t in TABLES}
+    return {name: newest(session, name) for name in (f"{SCHEMA}.{table}" for table in TABLES)}
 
 
 @pytest.mark.parametrize("name", NAMES)
