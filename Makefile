@@ -28,7 +28,7 @@ lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-# Each Spark that starts on this machine from then on does so in half the time.
+# The Sparks that start from this .venv afterwards have their classes at hand.
 archive: install
 	@$(BIN)/python -m dbt.adapters.streamspark.archive_classes
 

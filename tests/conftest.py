@@ -7,6 +7,7 @@ when no test is begun any more: CI, which has a limit, sets it, and what it left
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Iterator
@@ -61,13 +62,13 @@ TEST_CONF = {
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    items.sort(key=minutes_of)
+    items.sort(key=minutes_of, reverse=True)
 
 
-def minutes_of(item: pytest.Item) -> tuple[bool, int]:
-    """The longest before the shorter ones: two processes then end at about the same time."""
+def minutes_of(item: pytest.Item) -> float:
+    """What is not marked comes first, then the longest: two processes end at about the same time."""
     marker = item.get_closest_marker("long")
-    return marker is not None, -marker.kwargs["minutes"] if marker else 0
+    return marker.kwargs["minutes"] if marker else math.inf
 
 
 @pytest.hookimpl(tryfirst=True)

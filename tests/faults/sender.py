@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import random
-import signal
 import sys
 import threading
 import time
@@ -22,7 +21,7 @@ from dbt.adapters.streamspark.ingest.channel import StreamingIngestChannel
 from dbt.adapters.streamspark.ingest.client import StreamingIngestClient
 from dbt.adapters.streamspark.ingest.ingest_error import StreamingIngestError
 from dbt.adapters.streamspark.steps import on_step
-from tests.faults.harness.client import own_jvm
+from tests.faults.harness.client import die, own_jvm
 from tests.faults.shared_catalog import shared_session
 
 
@@ -62,7 +61,7 @@ def _append(channel: StreamingIngestChannel, name: str, first: int, last: int) -
         channel.append_rows(batch, end_offset_token=str(last))
 
 
-def arm(sending: Sending, spark: SparkSession) -> None:
+def arm(sending: Sending) -> None:
     """From the flush on that `sending` names, the step it names ends the process, or a time after it does."""
     flushes = [0]
 
@@ -71,20 +70,12 @@ def arm(sending: Sending, spark: SparkSession) -> None:
         if flushes[0] <= sending.flush:
             return
         if step == sending.at:
-            die()
+            die("both")
         if step == "before_flush" and sending.at in ("delay", "jvm"):
-            kill = die if sending.at == "delay" else lambda: kill_jvm(spark)
-            threading.Timer(random.Random(sending.seed).uniform(0, 0.6), kill).start()
+            victim = "both" if sending.at == "delay" else "jvm"
+            threading.Timer(random.Random(sending.seed).uniform(0, 0.6), die, (victim,)).start()
 
     on_step(reached)
-
-
-def die() -> None:
-    os.killpg(0, signal.SIGKILL)
-
-
-def kill_jvm(spark: SparkSession) -> None:
-    os.kill(spark._sc._gateway.proc.pid, signal.SIGKILL)
 
 
 def landing_table(sending: Sending) -> tuple[SparkSession, str]:
@@ -106,7 +97,7 @@ def main(sending: Sending) -> None:
     spark, table = landing_table(sending)
     spark.sparkContext.setLogLevel("OFF")
     client = StreamingIngestClient(spark, f"sender {os.getpid()}", table, max_client_lag=0.1)
-    arm(sending, spark)
+    arm(sending)
     try:
         with client:
             send(client, sending.channels, sending.rows, sending.seed)

@@ -80,13 +80,14 @@ def _reached(step: str, orders: Orders, pipe: Connection) -> None:
         pipe.send("paused")
         pipe.recv()
     if step == orders.at:
-        _die(orders)
+        die(orders.victim)
     if step == "before_dml" and orders.at in MEANWHILE:
         _die_when(orders)
 
 
-def _die(orders: Orders) -> None:
-    if orders.victim == "jvm":
+def die(victim: str) -> None:
+    """This process with its JVM (`both`), or the `jvm` alone."""
+    if victim == "jvm":
         gateway = SparkContext._gateway
         os.kill(gateway.proc.pid, signal.SIGKILL)
     else:
@@ -106,7 +107,7 @@ def _die_when(orders: Orders) -> None:
                 "delay": lambda: time.monotonic() > delay,
             }
             if reached[orders.at]():
-                return _die(orders)
+                return die(orders.victim)
             time.sleep(0.001)
 
     threading.Thread(target=watch, daemon=True).start()
