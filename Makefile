@@ -20,7 +20,7 @@ demo: install
 # The fastest first, those marked `long` last. A Spark that runs many small queries keeps one core busy, so two run side by
 # side, a file to each in turn.
 test: install
-	$(BIN)/python -m pytest tests/unit
+	$(BIN)/python -m pytest tests/unit -n 2
 	$(BIN)/python -m pytest tests/spark tests/functional tests/conformance tests/faults -n 2 --dist loadfile --no-loadscope-reorder --durations=15 -rs
 
 lint: install

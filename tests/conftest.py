@@ -29,6 +29,7 @@ settings.load_profile("seeded")
 
 UNTIL = float(os.environ.get("STREAMSPARK_TESTS_UNTIL", "inf"))
 
+MEMORY = "6g"
 TEST_CONF = {
     "spark.sql.shuffle.partitions": "1",
     "spark.databricks.delta.snapshotPartitions": "1",
@@ -36,6 +37,8 @@ TEST_CONF = {
     # No checksum of Hadoop's beside a log's file: to name either, and to write it, Hadoop starts five processes.
     "spark.hadoop.fs.AbstractFileSystem.file.impl": "org.apache.hadoop.fs.local.RawLocalFs",
     "spark.sql.session.timeZone": "UTC",
+    # A job has something to tell its tasks, which takes a whole block, of which Spark's own size is 4 MB.
+    "spark.broadcast.blockSize": "256k",
     # Over a few rows a query costs its planning: nothing is compiled for it, and it is planned once.
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
@@ -50,7 +53,7 @@ TEST_CONF = {
             "-XX:Tier4InvocationThreshold=25000 -XX:Tier4MinInvocationThreshold=5000 -XX:Tier4CompileThreshold=50000",
             "-XX:Tier4BackEdgeThreshold=250000 -XX:Tier3DelayOn=0 -XX:ReservedCodeCacheSize=512m",
             "-XX:MaxInlineLevel=9 -XX:FreqInlineSize=150 -XX:InlineSmallCode=1500",
-            "-XX:+UseSerialGC -Xmn1536m -XX:+UseTransparentHugePages",
+            "-XX:+UseSerialGC -Xmn3g -XX:+UseTransparentHugePages",
             "-Djdk.lang.Process.launchMechanism=VFORK",
         )
     ),
@@ -85,7 +88,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def spark(warehouse: Path) -> Iterator[SparkSession]:
     """The base session; `spark.newSession()` gives one with confs and temporary views of its own."""
-    options = LaunchOptions(warehouse=warehouse, master="local[2]", driver_memory="4g", spark_config=TEST_CONF)
+    options = LaunchOptions(warehouse=warehouse, master="local[2]", driver_memory=MEMORY, spark_config=TEST_CONF)
     session = launch.start(options)
     yield session
     launch.stop(session)
