@@ -29,8 +29,8 @@ settings.load_profile("seeded")
 
 UNTIL = float(os.environ.get("STREAMSPARK_TESTS_UNTIL", "inf"))
 
-MEMORY = "6g"
 TEST_CONF = {
+    "spark.driver.memory": "6g",
     "spark.sql.shuffle.partitions": "1",
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.hadoop.javax.jdo.option.ConnectionURL": "jdbc:derby:memory:tests;create=true",
@@ -88,7 +88,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def spark(warehouse: Path) -> Iterator[SparkSession]:
     """The base session; `spark.newSession()` gives one with confs and temporary views of its own."""
-    options = LaunchOptions(warehouse=warehouse, master="local[2]", driver_memory=MEMORY, spark_config=TEST_CONF)
+    options = LaunchOptions(warehouse=warehouse, master="local[2]", spark_config=TEST_CONF)
     session = launch.start(options)
     yield session
     launch.stop(session)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt.adapters.streamspark import launch
+from dbt.adapters.streamspark import archive_classes, launch
 from dbt.adapters.streamspark.class_archive import class_archive
 from tests.faults.harness.client import SHORT_RUN
 
@@ -28,17 +28,11 @@ print("told", diagnosis.class_archive_of(session._jvm))
 print(*{f"has {line.split()[-1]}" for line in mapped if line.endswith(".jsa")}, sep="\\n")
 launch.stop(session)
 """
-# Of the classes of a start alone: `.ci/run` makes the whole archive.
+# Of the classes of a start alone, with so many seconds to write it: `.ci/run` makes the whole one.
 SMALL = """
 import sys
 from dbt.adapters.streamspark import archive_classes
-archive_classes.WORK = ()
-sys.exit(archive_classes.main())
-"""
-# No time to write it, nor classes that would take long.
-HURRIED = """
-from dbt.adapters.streamspark import archive_classes
-archive_classes.WORK, archive_classes.DUMP_SECONDS = (), 0.1
+archive_classes.WORK, archive_classes.DUMP_SECONDS = (), float(sys.argv[1])
 print("ended with", archive_classes.main())
 """
 
@@ -53,7 +47,7 @@ def printed(cache: Path, *arguments: str) -> str:
 def test_a_start_takes_the_archive_that_was_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     archive = class_archive(launch.java_command())
-    assert f"from {archive} (" in printed(tmp_path, "-c", SMALL)
+    assert f"from {archive} (" in printed(tmp_path, "-c", SMALL, str(archive_classes.DUMP_SECONDS))
     assert [file.name for file in archive.parent.iterdir()] == [archive.name]
     assert {f"told {archive}", f"has {archive}"} <= set(printed(tmp_path, "-c", STARTED, str(tmp_path)).splitlines())
 
@@ -64,7 +58,7 @@ def test_a_start_takes_the_archive_that_was_made(tmp_path: Path, monkeypatch: py
 
 def test_of_a_jvm_that_was_killed_nothing_stays(tmp_path: Path) -> None:
     """What it had written would end the next one with a signal."""
-    said = printed(tmp_path, "-c", HURRIED)
+    said = printed(tmp_path, "-c", SMALL, "0.1")
     assert "wrote no archive and ended with -9" in said
     assert "ended with 1" in said
     assert not any(tmp_path.rglob("*"))

@@ -16,7 +16,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark import launch
 from dbt.adapters.streamspark.launch import LaunchOptions
-from tests.conftest import MEMORY, TEST_CONF
+from tests.conftest import TEST_CONF
 from tests.faults.harness import races
 from tests.faults.harness.case import Case, Tally
 from tests.faults.harness.report import crashes_of, report
@@ -47,7 +47,7 @@ def crashes(spark: SparkSession, seed: int, enough: int) -> Tally:
 def main(given: list[str]) -> None:
     asked = arguments(given)
     with TemporaryDirectory() as folder:
-        spark = launch.start(LaunchOptions(Path(folder), "local[2]", MEMORY, spark_config=TEST_CONF))
+        spark = launch.start(LaunchOptions(Path(folder), "local[2]", spark_config=TEST_CONF))
         try:
             if asked.case is not None:
                 print(dict(Case(spark, asked.seed, asked.case).run()))
