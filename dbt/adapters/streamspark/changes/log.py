@@ -245,8 +245,8 @@ class TableLog:
     def gone(self, version: int) -> StaleSource:
         return StaleSource(
             f"table {self.name}: version {version} is no longer in its log (the oldest commit there is "
-            f"{self.earliest_version()}), so the changes since then cannot be read. Re-create the stream with "
-            "--full-refresh, and raise delta.logRetentionDuration or consume more often."
+            f"{self.earliest_version()}), so the changes since then cannot be read. Begin again with --full-refresh "
+            "of the stream or model that reads it, and raise delta.logRetentionDuration or consume more often."
         )
 
 

@@ -88,7 +88,7 @@ class Schemas:
             raise BrokenSource(
                 f"table {self._log.name}: column {new.name} changed from {old.dataType.simpleString()} to "
                 f"{new.dataType.simpleString()} inside the interval, and old rows cannot be read as the new "
-                "type without loss. Re-create the stream with --full-refresh."
+                "type without loss. Begin again with --full-refresh of the stream or model that reads it."
             )
 
 

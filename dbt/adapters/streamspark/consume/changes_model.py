@@ -44,7 +44,7 @@ class ChangesPlan:
 
 @dataclass(frozen=True)
 class ChangesModel:
-    """`consumer` is the model, and `sql` its query. `keys` and `rows` as in planner.Stream."""
+    """`consumer` is the model, and `sql` its query. `keys`, `rows` and `led_over` as in planner.Stream."""
 
     spark: SparkSession = field(repr=False)
     planner: Planner
@@ -53,6 +53,7 @@ class ChangesModel:
     config: ChangesConfig
     keys: tuple[str, ...] | None = None
     rows: Callable[[QueryInterval], DataFrame] | None = None
+    led_over: Callable[[DataFrame], DataFrame] | None = None
 
     def plan(self, nothing: bool = False) -> ChangesPlan:
         """What the model writes in this run; `nothing`: no rows, and the offset stays (--empty, --sample).
@@ -93,7 +94,7 @@ class ChangesModel:
         return f"select * from {self.planner.read(self.spark, self.consumer, stream)}"
 
     def _stream(self) -> Stream:
-        return Stream(self.consumer.target, self._definition(), self.keys, self.rows, self.query)
+        return Stream(self.consumer.target, self._definition(), self.keys, self.rows, self.led_over, self.query)
 
     def _definition(self) -> StreamDefinition:
         return StreamDefinition(

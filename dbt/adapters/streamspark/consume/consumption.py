@@ -11,6 +11,7 @@ from dbt.adapters.streamspark.changes.differentiate.keys import Column
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.consume import user_metadata
 from dbt.adapters.streamspark.consume.costs import Begun
+from dbt.adapters.streamspark.consume.made import Made
 from dbt.adapters.streamspark.consume.merge import Merge
 from dbt.adapters.streamspark.consume.replacement import Replacement
 from dbt.adapters.streamspark.errors import InvalidInterval
@@ -76,9 +77,9 @@ class Consumption:
     says that the statement makes the target anew from the streams' own starts (first run, full refresh). `seen` is
     the target's version at which the cursor was resolved (`Cursor.seen`), so that a RESTORE between plan and commit
     is noticed. `action` says what it is, where it is no run of the model (move.py, keep_alive.py).
-    `begun`: for models that choose by what their runs cost. `final`: the predicate for rows that no run changes,
-    where there is one. `merge`: the one statement in its parts, where it is a MERGE of what the streams hold;
-    `replacement`: what it is to leave in a target that is there, where it makes that anew.
+    `begun`: for models that choose by what their runs cost. `made`: what a differential model's target is made from.
+    `merge`: the one statement in its parts, where it is a MERGE of what the streams hold; `replacement`: what it is to
+    leave in a target that is there, where it makes that anew.
     """
 
     consumer: str
@@ -93,7 +94,7 @@ class Consumption:
     kept_queries: Mapping[str, str] = field(default_factory=dict)
     action: str = ""
     begun: Begun | None = None
-    final: str = ""
+    made: Made | None = None
     merge: Merge | None = None
     replacement: Replacement | None = None
 
@@ -143,6 +144,6 @@ class Consumption:
                 "streams": streams,
                 **({"action": self.action} if self.action else {}),
                 **({"begun": self.begun.to_dict()} if self.begun is not None else {}),
-                **({"final": self.final} if self.final else {}),
+                **({"made": self.made.to_dict()} if self.made is not None else {}),
             }
         )

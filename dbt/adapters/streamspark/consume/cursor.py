@@ -17,6 +17,7 @@ from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.log import Commit, TableLog
 from dbt.adapters.streamspark.changes.rewinds import REPLACES, REWINDS, restored_version
 from dbt.adapters.streamspark.consume.costs import Costs
+from dbt.adapters.streamspark.consume.made import Made
 from dbt.adapters.streamspark.consume.user_metadata import Consumed, read
 from dbt.adapters.streamspark.errors import InvalidQuery, MissingSource, OffsetUnknown, StaleSource
 from dbt.adapters.streamspark.steps import step
@@ -31,8 +32,8 @@ class Cursor:
     `timestamp` is the time of the commit that holds the frontiers, `version` that commit's version in the
     target (None when it is in the log of the table that the target was cloned from). `seen` is the
     target's newest version at that time (None: no target). `queries` maps stream id to the text that was read.
-    `costs` are those of the runs up to there, where the model keeps them; `final` is the predicate for rows that no run
-    changes, where it has one.
+    `costs` are those of the runs up to there, where the model keeps them; `made` is what a differential model's target
+    was made from.
     """
 
     n: int
@@ -42,7 +43,7 @@ class Cursor:
     seen: int | None = None
     queries: Mapping[str, str] = field(default_factory=dict)
     costs: Costs = field(default_factory=Costs)
-    final: str = ""
+    made: Made | None = None
 
 
 def resolve_cursor(log: TableLog | None, consumer: str) -> Cursor:
@@ -119,7 +120,7 @@ class _Walk:
                 commit.timestamp,
                 queries=consumed.queries,
                 costs=costs,
-                final=consumed.final,
+                made=consumed.made,
             )
         )
 

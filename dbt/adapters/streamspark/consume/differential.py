@@ -17,23 +17,30 @@ from dbt.adapters.streamspark.consume.additive_merge import additive_merge
 from dbt.adapters.streamspark.consume.changes_model import OWN, ChangesConfig, ChangesModel
 from dbt.adapters.streamspark.consume.columns import Column
 from dbt.adapters.streamspark.consume.costs import Begun
+from dbt.adapters.streamspark.consume.cursor import Cursor
 from dbt.adapters.streamspark.consume.final_rows import FinalRows, final_rows
 from dbt.adapters.streamspark.consume.keyed_changes import KeyedChanges
+from dbt.adapters.streamspark.consume.made import Made, other_columns
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner
+from dbt.adapters.streamspark.consume.redefinition import FINAL, KEY, QUERY, Redefinition
 from dbt.adapters.streamspark.consume.refresh import Refresh, refresh
 from dbt.adapters.streamspark.consume.replacement import Replacement
 from dbt.adapters.streamspark.consume.target import may_be_followed
+from dbt.adapters.streamspark.errors import BrokenSource, StaleSource
 from dbt.adapters.streamspark.streams.stored_query import normal, reopened, stored, version_in
 
 
 @dataclass(frozen=True)
 class DifferentialConfig:
     """A differential model's validated configuration (streams/config.py). Without a `unique_key` the target has a
-    column more, ROW_ID, by which its rows are told apart. Rows for which `immutable_where` holds are final."""
+    column more, ROW_ID, by which its rows are told apart. Rows for which `immutable_where` holds are final.
+    `on_configuration_change` is for another query, key or predicate, `on_schema_change` for other columns."""
 
     unique_key: tuple[str, ...] = ()
     refresh: str = "auto"
     immutable_where: str = ""
+    on_configuration_change: str = "apply"
+    on_schema_change: str = "ignore"
     max_data_extension_days: int = ChangesConfig.max_data_extension_days
     enable_tracking: bool | None = None
 
@@ -81,27 +88,57 @@ class DifferentialPlan:
 
 @dataclass(frozen=True)
 class DifferentialModel:
-    """`consumer` is the model, and `sql` its query."""
+    """`consumer` is the model, and `sql` its query; `query` is what it follows, where that is open already."""
 
     spark: SparkSession = field(repr=False)
     planner: Planner
     consumer: Consumer
     sql: str
     config: DifferentialConfig
+    query: ChangeQuery | None = None
 
     def plan(self, nothing: bool = False) -> DifferentialPlan:
         """What the model writes in this run; `nothing`: no rows, and the offset stays (--empty, --sample).
 
-        Raises what a changes model's plan raises, and UnsupportedQuery for refresh `strict`.
+        Raises what a changes model's plan raises, UnsupportedQuery for refresh `strict`, and ConsumptionRefused for
+        another definition or other columns, where they are to fail. BrokenSource and StaleSource where changes cannot
+        be told any more only if the target may not be made anew.
         """
         at, model = time.time(), self._model()
+        if nothing or self.consumer.rebuild or model.is_first():
+            added = self._additive(model, self._final(model))
+            return self._noted(model, self._planned(model, added, "first run", nothing), at)
+        try:
+            return self._later(model, at)
+        except (BrokenSource, StaleSource) as error:
+            if self.config.refresh in ("incremental", "strict"):
+                raise
+            return self._made_anew(model, f"its changes cannot be told any more: {str(error).partition('. ')[0]}", at)
+
+    def _later(self, model: ChangesModel, at: float) -> DifferentialPlan:
+        """Of a target that is there."""
+        found = self._redefinition(model)
+        found.check_parts(self.config.on_configuration_change)
+        if found.parts and self.config.on_configuration_change == "continue":
+            return self._unchanged(found)
+        found.check_columns(self.config.on_schema_change)
+        return self._redefined(model, found, at) if found else self._refreshed(model, at)
+
+    def _redefined(self, model: ChangesModel, found: Redefinition, at: float) -> DifferentialPlan:
+        """The target is brought to another definition: made anew, or given what the two differ in."""
+        if self._leads_over(found, self._additive(model, self._final(model))):
+            return self._led_over(model, found.reason, at)
+        return self._made_anew(model, found.reason, at)
+
+    def _made_anew(self, model: ChangesModel, reason: str, at: float) -> DifferentialPlan:
+        """By the statement that makes the table, which may have other columns then."""
+        final = self._final(model)
+        return self._noted(model, self._anew(model, self._additive(model, final), final, reason), at)
+
+    def _refreshed(self, model: ChangesModel, at: float) -> DifferentialPlan:
+        """The target of the same definition: by its changes, or anew in its place."""
         final = self._final(model)
         added = self._additive(model, final)
-        if nothing or self.consumer.rebuild or model.is_first():
-            return self._noted(model, self._planned(model, added, "first run", nothing), at)
-        redefined = self._redefined(model, added)
-        if redefined:
-            return self._noted(model, self._anew(model, added, final, redefined), at)
         chosen = self._refresh(model, added is not None)
         if chosen.anew:
             planned = self._anew(model, added, final, chosen.reason)
@@ -118,7 +155,7 @@ class DifferentialModel:
         if plan is not None and not plan.reads_nothing:
             whole = model.query.bytes_at(plan.reads[OWN].end) if size is None else size
             plan.begun = Begun(at, whole, planned.anew, plan.cursor.costs)
-            plan.final = self.config.immutable_where
+            plan.made = self._made(model)
             plan.replacement = planned.replacement if in_place else None
         return planned
 
@@ -136,7 +173,8 @@ class DifferentialModel:
             max_data_extension_days=self.config.max_data_extension_days,
             enable_tracking=self.config.enable_tracking,
         )
-        return ChangesModel(self.spark, self.planner, self.consumer, self.sql, config, self.config.unique_key)
+        model = ChangesModel(self.spark, self.planner, self.consumer, self.sql, config, self.config.unique_key)
+        return model if self.query is None else _but(model, self.query)
 
     def _final(self, model: ChangesModel) -> FinalRows | None:
         """What was final when the target was brought to where it is; at the first run nothing was."""
@@ -162,17 +200,56 @@ class DifferentialModel:
         """Whether the target keeps what its groups need to be added to."""
         return added is not None and set(self.spark.table(self.consumer.target).columns) >= set(added.hidden)
 
-    def _redefined(self, model: ChangesModel, added: Additive | None) -> str:
-        """What of the model is another one now, so that the table is made again; empty where nothing is."""
+    def _redefinition(self, model: ChangesModel) -> Redefinition:
         cursor = self.planner.cursor(self.spark, self.consumer)
-        since, text, query = cursor.frontiers[OWN], cursor.queries[OWN], model.query
-        if text != stored(query) and normal(self._reopened(text, since)) != normal(query):
-            return "its query is another one now"
-        if cursor.final and cursor.final != self.config.immutable_where:
-            return "its immutable_where is another one now"
-        if added is None and ROWS in self.spark.table(self.consumer.target).columns:
-            return "its unique_key is another one now"
-        return ""
+        before, now = cursor.made, self._made(model)
+        parts = [QUERY] if self._is_another(model.query, cursor) else []
+        if before is None:
+            return Redefinition(self.consumer.target, tuple(parts))
+        if before.keys != now.keys:
+            parts.append(KEY)
+        if before.final and before.final != now.final:
+            parts.append(FINAL)
+        return Redefinition(self.consumer.target, tuple(parts), other_columns(before, now))
+
+    def _is_another(self, query: ChangeQuery, cursor: Cursor) -> bool:
+        """Whether the query is another one than what was followed up to the cursor."""
+        return cursor.queries[OWN] != stored(query) and normal(self._followed(cursor)) != normal(query)
+
+    def _followed(self, cursor: Cursor) -> ChangeQuery:
+        return reopened(self.spark, self.consumer.target, cursor.queries[OWN], cursor.frontiers[OWN])
+
+    def _made(self, model: ChangesModel) -> Made:
+        schema = model.query.interval(None, self._newest(model)).lowered.schema
+        return Made.of(self.config.unique_key, schema, self.config.immutable_where)
+
+    def _leads_over(self, found: Redefinition, added: Additive | None) -> bool:
+        """Whether the rows of the query that was and of the one that is are compared and the difference is merged, so
+        that rows keep their ids. It takes longer than making the target anew, which somebody who follows it would have
+        to read whole."""
+        asked, keyed = self.config.refresh, self.config.unique_key and not self.config.immutable_where
+        if not keyed or found.parts != (QUERY,) or found.columns or added is not None or asked in ("strict", "full"):
+            return False
+        target = self.planner.target(self.spark, self.consumer)
+        grouped = ROWS in self.spark.table(self.consumer.target).columns
+        return not grouped and (asked == "incremental" or may_be_followed(target))
+
+    def _led_over(self, model: ChangesModel, reason: str, at: float) -> DifferentialPlan:
+        """Both ends are read whole, which is what the run's costs are for."""
+        changes = KeyedChanges(self.consumer.name, self.config.unique_key)
+        planned = self._planned(
+            _but(model, led_over=changes.led_over), None, f"{reason}, the rows of both are compared"
+        )
+        return self._noted(model, planned, at, size=2 * model.query.bytes_at(self._newest(model)))
+
+    def _unchanged(self, found: Redefinition) -> DifferentialPlan:
+        """The plan of the model as it was in the run before."""
+        cursor = self.planner.cursor(self.spark, self.consumer)
+        config = self.config if cursor.made is None else _as_made(self.config, cursor.made)
+        planned = replace(self, config=config, query=self._followed(cursor)).plan()
+        return replace(
+            planned, reason=f"as before (on_configuration_change: continue): {found.reason}; {planned.reason}"
+        )
 
     def _refresh(self, model: ChangesModel, added: bool) -> Refresh:
         cursor, query = self.planner.cursor(self.spark, self.consumer), model.query
@@ -180,9 +257,6 @@ class DifferentialModel:
         interval = query.interval(query.frontier(since), query.at(self._end(model, since)))
         followed = may_be_followed(self.planner.target(self.spark, self.consumer))
         return refresh(self.config.refresh, interval, cursor.costs, followed, added)
-
-    def _reopened(self, text: str, since: Frontier) -> ChangeQuery:
-        return reopened(self.spark, self.consumer.target, text, since)
 
     def _end(self, model: ChangesModel, since: Frontier) -> dict[str, int]:
         """What this invocation reads, but never less than was read."""
@@ -208,8 +282,12 @@ class DifferentialModel:
         return plan.within if plan is not None else ""
 
 
-def _but(model: ChangesModel, **changes: Any) -> ChangesModel:
-    """The same model otherwise; its query is not opened again."""
+def _but(model: ChangesModel, query: ChangeQuery | None = None, **changes: Any) -> ChangesModel:
+    """The same model otherwise, or with another query, which is open."""
     other = replace(model, **changes)
-    other.__dict__["query"] = model.query
+    other.__dict__["query"] = query or model.query
     return other
+
+
+def _as_made(config: DifferentialConfig, made: Made) -> DifferentialConfig:
+    return replace(config, unique_key=made.unique_key, immutable_where=made.final)

@@ -40,11 +40,20 @@ class KeyedChanges:
     def __call__(self, interval: QueryInterval) -> DataFrame:
         """The columns of ApplyChanges.one_row_per_key, and the keys. Without a start of the interval the rows that
         there are at the end. Raises InvalidQuery where the query has columns of the metadata columns' names."""
-        spark = interval.query.spark
+        return self._changed(self._rows(interval), interval.start is None)
+
+    def led_over(self, rows: DataFrame) -> DataFrame:
+        """The same of change rows, with all metadata columns, that lead from another query's rows to the rows of this
+        one: by the `unique_key`, since the two queries' row ids have nothing in common."""
+        assert self.unique_key
+        return self._changed(rows.drop(*(name for name in DIALECT.names if name != TYPE)), new=False)
+
+    def _changed(self, rows: DataFrame, new: bool) -> DataFrame:
+        spark = rows.sparkSession
         with Views(spark) as views:
-            rows = views.add(self._rows(interval))
-            changes = ApplyChanges(self.model, rows, columns_of(spark.table(rows).schema), self.keys)
-            if interval.start is None:
+            view = views.add(rows)
+            changes = ApplyChanges(self.model, view, columns_of(spark.table(view).schema), self.keys)
+            if new:
                 return spark.sql(changes.new_rows())
             return spark.sql(f"select *, {KEY}.* from {changes.changed_keys()}")
 

@@ -26,6 +26,7 @@ from dbt.adapters.streamspark.consume.consumption import Consumption, StreamRead
 from dbt.adapters.streamspark.consume.costs import Begun
 from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
 from dbt.adapters.streamspark.consume.key_range import key_range
+from dbt.adapters.streamspark.consume.made import Made
 from dbt.adapters.streamspark.consume.merge import Merge
 from dbt.adapters.streamspark.consume.pins import Pins
 from dbt.adapters.streamspark.consume.replacement import Replacement
@@ -48,12 +49,14 @@ _ahead = StateAhead()
 class Stream:
     """A stream under the name that SQL reads it by. With `keys`, the columns by which a target's rows are matched,
     changes are computed when they are planned, and it is told where in the target their keys are. `rows`: what to read
-    of an interval, if not its change rows. `query`: what it is on, where that is open already."""
+    of an interval, if not its change rows; `led_over`: the same of the change rows that lead from another query's rows
+    to those of this one. `query`: what it is on, where that is open already."""
 
     name: str
     definition: StreamDefinition
     keys: tuple[str, ...] | None = None
     rows: Callable[[QueryInterval], DataFrame] | None = None
+    led_over: Callable[[DataFrame], DataFrame] | None = None
     query: ChangeQuery | None = None
 
     @property
@@ -82,7 +85,7 @@ class Consumer:
 class Plan:
     """One consumer's plan in one invocation. `shapes` maps stream id to plan shape, `streams` to the stream.
     `started_over`: its stream was stale, and what on_stale then asks for, FULL_REFRESH or REBASE; `why` it was.
-    `final`, `merge` and `replacement` as in Consumption. `log`: the target's, where there is one."""
+    `made`, `merge` and `replacement` as in Consumption. `log`: the target's, where there is one."""
 
     consumer: Consumer
     cursor: Cursor
@@ -91,7 +94,7 @@ class Plan:
     shapes: dict[str, str] = field(default_factory=dict)
     reads_nothing: bool = False
     begun: Begun | None = None
-    final: str = ""
+    made: Made | None = None
     merge: Merge | None = None
     replacement: Replacement | None = None
     started_over: str = ""
@@ -111,7 +114,7 @@ class Plan:
             rebuild=self._anew,
             seen=self.cursor.seen,
             begun=self.begun,
-            final=self.final,
+            made=self.made,
             merge=self.merge and replace(self.merge, within=self.within, known=self._known),
             replacement=self.replacement,
         )
@@ -336,9 +339,11 @@ def _relation(
 def _rows(stream: Stream, reading: Reading) -> DataFrame:
     if stream.rows is None:
         return reading.rows()
-    if reading.interval is None:
+    if reading.interval is not None:
+        return stream.rows(reading.interval)
+    if stream.led_over is None:
         raise Fenced(f"another run of {stream.name} came first, with another query. Run the model again.")
-    return stream.rows(reading.interval)
+    return stream.led_over(reading.rows())
 
 
 def _before(reading: Reading, start: Frontier | None) -> str:

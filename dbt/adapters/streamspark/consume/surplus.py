@@ -41,9 +41,9 @@ def surplus(spark: SparkSession, model: Any, query: Any, start_from: Any) -> str
 def _not_final(spark: SparkSession, log: TableLog, names: Sequence[str], held: str, wanted: str) -> tuple[str, str]:
     """The target and its query without the rows that no run changes (`immutable_where`)."""
     cursor = newest_cursor(log)
-    if not cursor.final:
+    if cursor.made is None or not cursor.made.final:
         return held, wanted
-    final = final_rows(spark, cursor.final, names, cursor.frontiers[OWN].timestamp).has()
+    final = final_rows(spark, cursor.made.final, names, cursor.frontiers[OWN].timestamp).has()
     return f"(select * from {held} where not {final})", f"select * from ({wanted}) where not {final}"
 
 

@@ -3,7 +3,7 @@
 {"streamspark": {"v": 1, "consumer": ..., "n": ..., "attempt": ..., "invocation": ...,
                  "seen": target version at planning or null, "action": what it was, where it was no run of the model,
                  "begun": of a model that chooses by cost, consume/costs.py,
-                 "final": of a model with rows that are final, the predicate that says which,
+                 "made": of a differential model, consume/made.py,
                  "streams": {stream id: {"name": ..., "from": frontier or null, "to": frontier,
                                          "query": the text read, streams/stored_query.py}}}}
 """
@@ -18,6 +18,7 @@ from typing import Any
 from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.log import Commit
 from dbt.adapters.streamspark.consume.costs import Begun, begun_from
+from dbt.adapters.streamspark.consume.made import Made, made_from
 from dbt.adapters.streamspark.errors import OffsetUnknown
 
 FORMAT = 1
@@ -38,8 +39,8 @@ class Entry:
 class Consumed:
     """One consumption as its commit tells it: `frontiers` maps stream id to the frontier reached, `queries` to the
     text read, `entries` to the rest; `seen` is the target's version at which it was planned (None: does not matter).
-    `action` is CONSUME, or what an operation did (consume/move.py), `begun` what tells its costs, if it does, `final`
-    the predicate for rows that no run changes, if there is one."""
+    `action` is CONSUME, or what an operation did (consume/move.py), `begun` what tells its costs, if it does, `made`
+    what a differential target was made from."""
 
     consumer: str
     n: int
@@ -51,7 +52,7 @@ class Consumed:
     action: str = CONSUME
     invocation: str = ""
     begun: Begun | None = None
-    final: str = ""
+    made: Made | None = None
 
 
 def write(body: Mapping[str, Any]) -> str:
@@ -90,7 +91,7 @@ def read(commit: Commit, consumer: str) -> Consumed | None:
         action=str(body.get("action") or CONSUME),
         invocation=str(body.get("invocation") or ""),
         begun=begun_from(body["begun"]) if "begun" in body else None,
-        final=str(body.get("final") or ""),
+        made=made_from(body["made"]) if "made" in body else None,
     )
 
 

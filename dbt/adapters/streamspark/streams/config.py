@@ -23,6 +23,7 @@ from dbt.adapters.streamspark.streams.config_checks import (
 )
 
 ON_CONFIGURATION_CHANGE = ("apply", "continue", "fail")
+ON_SCHEMA_CHANGE = ("ignore", "append_new_columns", "sync_all_columns", "fail")
 REFRESHES = ("auto", "incremental", "strict", "full")
 FAIL, FULL_REFRESH, REBASE = "fail", "full_refresh", "rebase"
 ON_STALE = (FAIL, FULL_REFRESH, REBASE)
@@ -155,6 +156,8 @@ DIFFERENTIAL_CHECKS: Checks = {
     "unique_key": columns,
     "refresh": one_of(REFRESHES),
     "immutable_where": predicate,
+    "on_configuration_change": one_of(ON_CONFIGURATION_CHANGE),
+    "on_schema_change": one_of(ON_SCHEMA_CHANGE),
     "max_data_extension_days": days,
     "enable_tracking": boolean,
 }

@@ -53,7 +53,7 @@ class OnQuery:
             return Reading(INITIAL_ROWS, lambda: self._initial(end), text, interval=self.query.interval(None, end))
         before = self._other_query(start, last, text)
         if before is not None:
-            return Reading(REDEFINED, lambda: self._redefined(before, start, end), text, last or "")
+            return Reading(REDEFINED, lambda: self._redefined(before, start, end), text, last or "", many=True)
         interval = self.query.interval(self.query.frontier(start), end)
         return Reading(self._shape(interval), lambda: self._rows(interval), text, interval=interval, many=interval.many)
 

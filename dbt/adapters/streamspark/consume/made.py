@@ -1,0 +1,60 @@
+"""What a differential target was made from, as its commits keep it: a run compares it with what its model says now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pyspark.sql.types import StructType
+
+from dbt.adapters.streamspark.changes.projection import type_sql
+
+
+@dataclass(frozen=True)
+class Made:
+    """`unique_key` tells its rows apart (empty: their ids do), `columns` are the query's, name and Spark SQL type of
+    each, and `final` is the predicate for rows that no run changes (empty: none is)."""
+
+    unique_key: tuple[str, ...]
+    columns: tuple[tuple[str, str], ...]
+    final: str = ""
+
+    @classmethod
+    def of(cls, unique_key: Sequence[str], schema: StructType, final: str) -> Made:
+        return cls(tuple(unique_key), tuple((field.name, type_sql(field.dataType)) for field in schema.fields), final)
+
+    @property
+    def keys(self) -> set[str]:
+        """In lower case."""
+        return {key.lower() for key in self.unique_key}
+
+    def to_dict(self) -> dict[str, Any]:
+        columns = [list(column) for column in self.columns]
+        return {"unique_key": list(self.unique_key), "columns": columns, "final": self.final}
+
+
+def made_from(found: Mapping[str, Any]) -> Made:
+    columns = tuple((str(name), str(kind)) for name, kind in found["columns"])
+    return Made(tuple(map(str, found["unique_key"])), columns, str(found["final"]))
+
+
+def other_columns(before: Made, now: Made) -> dict[str, list[str]]:
+    """What of the columns is another now, the order and the case of names apart: `new` ones, those that are `gone`, and
+    those of `another type`; only what there is.
+
+    >>> now = Made((), (("ID", "bigint"), ("extra", "int")))
+    >>> other_columns(Made((), (("id", "int"), ("n", "int"))), now)
+    {'new': ['extra int'], 'gone': ['n int'], 'another type': ['ID int -> bigint']}
+    >>> other_columns(now, Made((), (("extra", "int"), ("id", "bigint"))))
+    {}
+    """
+    held = {name.lower(): kind for name, kind in before.columns}
+    given = {name.lower(): kind for name, kind in now.columns}
+    both = [(name, held[name.lower()], kind) for name, kind in now.columns if name.lower() in held]
+    found = {
+        "new": [f"{name} {kind}" for name, kind in now.columns if name.lower() not in held],
+        "gone": [f"{name} {kind}" for name, kind in before.columns if name.lower() not in given],
+        "another type": [f"{name} {old} -> {kind}" for name, old, kind in both if old != kind],
+    }
+    return {what: names for what, names in found.items() if names}
