@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from pyspark.sql.types import StructType
+from sqlglot import parse_one
 
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.consume import change_checks as checks
@@ -56,11 +57,12 @@ def test_tests_that_need_runs_are_an_error_without(dialect: str) -> None:
     if DIALECTS[dialect].row_id:
         needing.append(checks.valid_change_set)
     for test in needing:
-        assert test(rows(dialect, run="day"))
+        parse_one(test(rows(dialect, run="day")), dialect="spark")
         with pytest.raises(InvalidQuery, match=r"db\.log: which rows came in one run .* cannot be told.*`run`"):
             test(rows(dialect))
 
 
 def test_rows_without_ids_are_valid_whatever_their_run() -> None:
-    assert checks.valid_change_set(rows("singdata"))
-    assert checks.equals(rows("singdata"), "db.log", StructType().add("id", "integer"), "select 1 as id", None)
+    parse_one(checks.valid_change_set(rows("singdata")), dialect="spark")
+    equals = checks.equals(rows("singdata"), "db.log", StructType().add("id", "integer"), "select 1 as id", None)
+    parse_one(equals, dialect="spark")

@@ -39,3 +39,5 @@ def test_a_fault_takes_what_its_original_takes(name: str) -> None:
     for original, fault in pairs:
         if isfunction(original):
             signature(fault).bind(*most_arguments(original))
+        else:
+            assert type(fault) is type(original) and fault != original

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,14 @@ def test_the_defaults_keep_everything_under_the_warehouse(tmp_path: Path) -> Non
     assert f"databaseName={tmp_path}/metastore_db" in conf["spark.hadoop.javax.jdo.option.ConnectionURL"]
     assert str(tmp_path) in conf["spark.driver.defaultJavaOptions"]
     assert conf["spark.ui.enabled"] == "false"
+
+
+def test_a_path_may_have_spaces(tmp_path: Path) -> None:
+    """Spark splits Java's options at spaces, as a shell does."""
+    warehouse = tmp_path / "my projects"
+    told = shlex.split(LaunchOptions(warehouse=warehouse).conf()["spark.driver.defaultJavaOptions"])
+    assert f"-Dderby.system.home={warehouse}" in told
+    assert f"-Dderby.stream.error.file={warehouse}/derby.log" in told
 
 
 def test_ansi_is_left_as_it_is(tmp_path: Path) -> None:

@@ -41,6 +41,16 @@ def test_an_unknown_method_names_the_allowed_ones() -> None:
         credentials(method="odbc")
 
 
+@pytest.mark.parametrize("key", ["warehous_dir", "warehouse_directory", "driver_mem", "spark_configs"])
+def test_a_misspelt_key_is_refused(key: str) -> None:
+    with pytest.raises(DbtConfigError, match=f"`{key}`, which is no setting. Did you mean `{key[:6]}"):
+        credentials(**{key: "x"})
+
+
+def test_what_only_dbt_spark_knows_is_left_alone() -> None:
+    assert credentials(connect_retries=3, poll_interval=5, threads=2).schema == "analytics"
+
+
 def test_database_need_not_be_the_schema() -> None:
     assert credentials(database="lake").database == "lake"
     assert credentials(catalog="lake").database == "lake"

@@ -125,7 +125,7 @@ class StreamsparkConnectionManager(SparkConnectionManager):
             logger.debug(f"Error while running:\n{sql}")
             raise StreamsparkDatabaseError(error) from error
         except StreamsparkError as error:
-            raise DbtRuntimeError(str(error)) from error
+            raise DbtRuntimeError(f"{type(error).__name__}: {error}") from error
 
     def cancel(self, connection: Connection) -> None:
         connection.handle.cancel()

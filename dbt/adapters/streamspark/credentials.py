@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,7 +20,8 @@ LATER_KEYS = ("host", "port", "user", "token")  # of those methods
 
 @dataclass
 class StreamsparkCredentials(Credentials):
-    """One output of profiles.yml. Raises DbtConfigError for a method that is unknown or comes later, and its keys."""
+    """One output of profiles.yml. Raises DbtConfigError for a method that is unknown or comes later, and its keys, and
+    for a key that is nearly one of ours; others are left alone, as dbt-spark's profiles have them."""
 
     database: str | None = None  # type: ignore[assignment]
     schema: str = "default"
@@ -43,6 +46,7 @@ class StreamsparkCredentials(Credentials):
                 f"The profile has `{'`, `'.join(later)}`, for `method: connect` and `thrift`, which come later. Leave "
                 "that out: Spark runs in dbt's own process, and with `master` it drives a cluster."
             )
+        _refuse_misspelt(data, {*cls.__dataclass_fields__, *cls._ALIASES})
         super().validate(data)
 
     @classmethod
@@ -91,3 +95,10 @@ class StreamsparkCredentials(Credentials):
 def _conf_text(value: Any) -> str:
     """A Spark conf's text: YAML's true and false are Spark's."""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _refuse_misspelt(keys: Iterable[str], ours: set[str]) -> None:
+    for key in sorted({*keys} - ours):
+        close = difflib.get_close_matches(key, sorted(ours), n=1, cutoff=0.8)
+        if close:
+            raise DbtConfigError(f"The profile has `{key}`, which is no setting. Did you mean `{close[0]}`?")

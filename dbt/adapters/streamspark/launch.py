@@ -77,13 +77,16 @@ class LaunchOptions:
 
 def _defaults(options: LaunchOptions) -> dict[str, str]:
     metastore = options.warehouse / "metastore_db"
-    derby = f"-Dderby.system.home={options.warehouse} -Dderby.stream.error.file={options.warehouse}/derby.log"
+    derby = [
+        java_option(f"-Dderby.system.home={options.warehouse}"),
+        java_option(f"-Dderby.stream.error.file={options.warehouse}/derby.log"),
+    ]
     return {
         "spark.app.name": "dbt-streamspark",
         "spark.master": options.master,
         "spark.driver.memory": options.driver_memory,
         "spark.driver.defaultJavaOptions": " ".join(
-            [ROOM_FOR_CLASSES, *_collector(options), *_archive(options), derby]
+            [ROOM_FOR_CLASSES, *_collector(options), *_archive(options), *derby]
         ),
         "spark.sql.warehouse.dir": str(options.warehouse),
         "spark.sql.catalogImplementation": "hive",
@@ -109,7 +112,16 @@ def _archive(options: LaunchOptions) -> list[str]:
     without it."""
     archive = class_archive(java_command())
     chosen = re.search(r"-Xshare|SharedArchiveFile|ArchiveClassesAtExit", _java_options(options))
-    return [f"{TAKE_IT}{archive}"] if archive.exists() and not chosen else []
+    return [java_option(f"{TAKE_IT}{archive}")] if archive.exists() and not chosen else []
+
+
+def java_option(text: str) -> str:
+    """One of Spark's list of options for Java, which it splits at spaces.
+
+    >>> java_option("-Dhome=/my projects/a")
+    '"-Dhome=/my projects/a"'
+    """
+    return f'"{text}"' if re.search(r"\s", text) else text
 
 
 def _java_options(options: LaunchOptions) -> str:

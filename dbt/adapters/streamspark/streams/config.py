@@ -75,12 +75,12 @@ def parse_config(raw: Mapping[str, Any], stream: str) -> StreamConfig:
 
 def parse_changes_config(raw: Mapping[str, Any], model: str) -> dict[str, Any]:
     """The same of a `changes` model: the keys that are given, checked."""
-    return checked_config(raw, f"stream {model}", CHANGES_CHECKS, "a changes model")
+    return checked_config(raw, f"model {model}", CHANGES_CHECKS, "a changes model")
 
 
 def parse_differential_config(raw: Mapping[str, Any], model: str) -> dict[str, Any]:
     """The same of a model with incremental_strategy `differential`."""
-    return checked_config(raw, f"stream {model}", DIFFERENTIAL_CHECKS, "a differential model")
+    return checked_config(raw, f"model {model}", DIFFERENTIAL_CHECKS, "a differential model")
 
 
 def _check_together(stream: str, config: StreamConfig) -> None:
