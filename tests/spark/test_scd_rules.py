@@ -6,12 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.consume.changes_applied import changes_applied
 from dbt.adapters.streamspark.consume.columns import columns_of
 from dbt.adapters.streamspark.consume.scd_config import ScdConfig
+from dbt.adapters.streamspark.errors import ConsumptionRefused
 from tests.consuming import Model, make_source, path_table
 from tests.scd_target import MAPPED, METADATA, Target, by_text, moment, session_of
 
@@ -22,6 +24,7 @@ def session(spark: SparkSession) -> SparkSession:
 
 
 ROWS = f"id int, v string, ts int, op string, {METADATA}"
+SNOWFLAKE = "id int, v string, `METADATA$ACTION` string, `METADATA$ISUPDATE` boolean, `METADATA$ROW_ID` string"
 
 
 def event(id_: int | None, v: str | None, ts: int | None, op: str = "U", version: int = 1) -> tuple[Any, ...]:
@@ -46,6 +49,60 @@ def test_truncates_by_commit(session: SparkSession) -> None:
     assert target.rows("id, v") == [(2, "b")]
     target.apply([event(None, None, 1, "T", version=5), event(7, "g", 1, version=6), event(8, "h", 1, version=4)], ROWS)
     assert target.rows("id, v") == [(7, "g")]
+
+
+@pytest.mark.parametrize("dialect", ["delta", "snowflake"])
+def test_a_truncate_without_a_place_is_an_error(session: SparkSession, dialect: str) -> None:
+    target = Target(session, ScdConfig(("id",), apply_as_truncates="v = 'T'"))
+    if dialect == "snowflake":
+        with pytest.raises(ConsumptionRefused, match="apply_as_truncates needs sequence_by"):
+            target.apply([(1, "T", "INSERT", False, "a")], SNOWFLAKE)
+        return
+    target.apply([event(1, "a", 1)], ROWS)
+    with pytest.raises((PySparkException, Py4JError), match="a row of apply_as_truncates has no _commit_version"):
+        target.apply([(9, "T", 1, "U", "insert", None, None, "9")], ROWS)
+    assert target.rows("id") == [(1,)]
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_a_delete_at_the_time_of_the_newest_version_ends_it(session: SparkSession, soft: bool) -> None:
+    """Clocks of two base tables differ; a changed query takes rows away without a commit."""
+    target = Target(session, ScdConfig(("id",), scd_type=2, soft_deletes=soft))
+    target.apply([event(1, "a", 1), event(2, "b", 1), event(3, "c", 1)], ROWS)
+    gone = [changed(event(id_, v, 1), "delete") for id_, v in ((2, "b"), (3, "c"))]
+    target.apply([*gone, event(3, "new", 1)], ROWS)
+    held = target.rows("id, v, is_current, is_deleted" if soft else "id, v, is_current, false")
+    ended = (2, "b", soft, soft)
+    assert held == [(1, "a", True, False), ended, (3, "new", True, False)]
+
+
+def changed(row: tuple[Any, ...], change_type: str) -> tuple[Any, ...]:
+    return (*row[:4], change_type, *row[5:])
+
+
+@pytest.mark.parametrize(
+    "config", [{}, {"scd_type": 2}, {"soft_deletes": True}, {"scd_type": 2, "sequence_by": "ts"}], ids=str
+)
+def test_fields_of_structs_go_by_name(session: SparkSession, config: dict[str, Any]) -> None:
+    """Their order may change, and one that the target lacks is left out, as a column is."""
+    inner, rows = "array<struct<x:int,y:int>>", f"id int, ts int, s struct<{{}}>, {METADATA}"
+    target = Target(session, ScdConfig(("id",), **config))
+    target.apply([(1, 1, ("A", "B", [(1, 2)]), *metadata(1))], rows.format(f"a:string,b:string,n:{inner}"))
+    later = f"n:{inner.replace('x:int,y:int', 'y:int,x:int')},c:string,b:string,a:string"
+    target.apply([(1, 2, ([(4, 3)], "C2", "B2", "A2"), *metadata(2)), (2, 2, None, *metadata(2))], rows.format(later))
+    current = target.rows("id, s.a, s.b, to_json(s.n)" + (", is_current" if config.get("scd_type") == 2 else ", true"))
+    assert [row[:4] for row in current if row[4]] == [(1, "A2", "B2", '[{"x":3,"y":4}]'), (2, None, None, None)]
+
+
+def metadata(version: int) -> tuple[Any, ...]:
+    return ("insert", version, moment(version), str(version))
+
+
+@pytest.mark.parametrize("name", ["op", "ID"])
+def test_a_version_begins_with_columns_that_are_kept(session: SparkSession, name: str) -> None:
+    config = ScdConfig(("id",), scd_type=2, sequence_by="ts", except_columns=("op",), track_history_columns=(name,))
+    with pytest.raises(ConsumptionRefused, match=f"track_history_columns has {name}, of which no version can begin"):
+        Target(session, config).apply([event(1, "a", 1)], ROWS)
 
 
 def test_several_events_of_a_key_are_ordered_by_their_commits(session: SparkSession) -> None:

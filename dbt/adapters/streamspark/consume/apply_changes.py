@@ -6,10 +6,11 @@ but old images is deleted. That is right for a key that changes its value, and f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.consume.as_type import as_type
 from dbt.adapters.streamspark.consume.columns import Column, struct
 from dbt.adapters.streamspark.consume.merge import Merge, When
 from dbt.adapters.streamspark.consume.selection import Selection
@@ -72,14 +73,14 @@ class ApplyChanges(Selection):
     ) -> Merge:
         """The same in its parts. `rows` is a relation that has the changed keys. `within`: a predicate that each row of
         the target `t` passes which has one of the keys. `spared`: FinalRows.spared, where some rows are final."""
-        here = {column.name.lower() for column in target_columns}
+        here = {column.name.lower(): column for column in target_columns}
         data = [column for column in self.data if column.name.lower() in here]
-        values = {column.name: f"s.{ROW}.{column.quoted}" for column in data}
+        values = {column.name: _value(column, here[column.name.lower()]) for column in data}
         spared_here = spared("t")
         matched = [
             When(f"not s.{UPSERT}{spared_here}", None),
             *([self._not_new(spared_here)] if self.from_target else []),
-            When(f"({self._differs(data)}){spared_here}", values),
+            When(f"({self._differs(data, values)}){spared_here}", values),
         ]
         keys = [(key.name, f"s.{KEY}.{key.quoted}") for key in self.keys]
         return Merge(target, rows, keys, matched, When(f"s.{UPSERT}{spared(f's.{ROW}')}", values), within)
@@ -97,18 +98,24 @@ class ApplyChanges(Selection):
         error = f"cast(raise_error({said}) as {key.type})"
         return When(f"s.{UPSERT} and s.{OLD} is null{spared}", {key.name: error})
 
-    def _differs(self, data: Sequence[Column]) -> str:
+    def _differs(self, data: Sequence[Column], values: Mapping[str, str]) -> str:
         keys = {key.name.lower() for key in self.keys}
         if any(not column.comparable for column in data):
             return "true"
         others = [column for column in data if column.name.lower() not in keys]
-        pairs = (f"not (t.{quoted(c.name)} <=> s.{ROW}.{quoted(c.name)})" for c in others)
+        pairs = (f"not (t.{quoted(c.name)} <=> {values[c.name]})" for c in others)
         return " or ".join(pairs) or "false"
 
     def upserts(self) -> str:
         """The SELECT of the rows that a new target begins with."""
         columns = ", ".join(f"{ROW}.{quoted(c.name)} as {quoted(c.name)}" for c in self.data)
         return f"select {columns} from {self.one_row_per_key()} where {UPSERT}"
+
+
+def _value(column: Column, held: Column) -> str:
+    """A column of the changed row; of a struct the fields that the target's has."""
+    value = f"s.{ROW}.{column.quoted}"
+    return as_type(value, column, held) if "struct<" in held.type else value
 
 
 def _struct(columns: Sequence[Column]) -> str:

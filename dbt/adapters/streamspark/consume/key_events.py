@@ -6,7 +6,9 @@ all), `data` (struct), `replaces` (the change set takes back what the key had), 
 target) and `start` (where the target's version begins that tells it).
 
 Ranks: 0 an old image, ordered by its own commit, which comes before the new one. 1 an upsert, or a delete that a
-predicate tells. 2 an old image ordered by a column of the source, which says the place of the row that is gone.
+predicate tells. 2 an old image ordered by a column of the source, which says the place of the row that is gone;
+or one of a commit at whose time the target's version begins, unless a new image comes with it: clocks of two base
+tables differ, and a changed query may take a row away without a commit.
 """
 
 from __future__ import annotations
@@ -33,6 +35,8 @@ def key_events(scd: Scd, target: str | None) -> str:
     if target is not None:
         held = held_events(scd, target, images.keys(), images.cut())
         events += f" union all select {EVENT}, false as replaces, false as fresh, start from {held}"
+        if scd.config.history and not scd.late:
+            events = f"select * except (rank), {_RANK} as rank from ({events})"
     return f"({events})" if scd.config.apply_as_truncates is None else _truncated(scd, f"({events})", images.cut())
 
 
@@ -80,7 +84,9 @@ class Images:
         """A relation of one row: `cut`, the place of the last truncate."""
         if self.scd.config.apply_as_truncates is None:
             return None
-        return f"(select max({self._seq()}) as cut from {self.scd.source} where {self._truncates()})"
+        said = f"{self.scd.model}: a row of apply_as_truncates has no {VERSION}, so its place is not known."
+        place = f"coalesce({self._seq()}, raise_error({literal(f'{said} Use sequence_by.')}))"
+        return f"(select max({place}) as cut from {self.scd.source} where {self._truncates()})"
 
     def rows(self) -> str:
         """The change rows in our words. `commit` orders the images of a key if it is also known which row each is
@@ -152,6 +158,10 @@ class Images:
             yield f"coalesce({names} is null or {holds}, false)"
 
 
+_RANK = (
+    "if(rank = 0 and fresh and max(up and not fresh) over (partition by key, seq) "
+    "and not max(up and fresh) over (partition by key, seq), 2, rank)"
+)
 _ORDER = "partition by key order by commit, is_new"
 _BEFORE = (
     "last_value(if(is_new, named_struct('row_id', row_id), null), true) over "

@@ -9,6 +9,7 @@ from functools import cached_property
 from pyspark.sql.types import ArrayType, DataType, MapType, StringType, StructType
 
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
+from dbt.adapters.streamspark.consume.as_type import as_type
 from dbt.adapters.streamspark.consume.columns import Column, struct_type
 from dbt.adapters.streamspark.consume.scd_config import ScdConfig
 from dbt.adapters.streamspark.consume.selection import Selection
@@ -34,6 +35,7 @@ class Scd(Selection):
         for key, names in self._configured():
             self.check_selected(key, names)
         _ = self.sequence
+        self._check_tracked()
         self._check_extra()
         self._check_memory()
 
@@ -45,6 +47,16 @@ class Scd(Selection):
         for key in ("sequence_by", "columns_to_update", "ignore_null_updates"):
             value = getattr(config, key)
             yield key, (value,) if isinstance(value, str) else value if isinstance(value, tuple) else ()
+
+    def _check_tracked(self) -> None:
+        keys = _lower(self.unique_key)
+        told = {column.name.lower() for column in super().data if self._is_stored(column)} - keys
+        bad = [name for name in self.config.track_history_columns if name.lower() not in told]
+        if bad:
+            raise self.refused(
+                f"its track_history_columns has {', '.join(bad)}, of which no version can begin: it is a key, or the "
+                "table does not keep it. Leave it out, or keep it"
+            )
 
     def _check_extra(self) -> None:
         data = {column.name.lower() for column in self.data}
@@ -93,8 +105,17 @@ class Scd(Selection):
                     f"scd_type 2 needs sequence_by, a column that orders the changes of a key, or {TIME} in its "
                     "SELECT, as a stream with metadata_columns='delta' gives it"
                 )
+            self._check_truncates()
             return None
         return found
+
+    def _check_truncates(self) -> None:
+        """What has no place is neither before nor after it."""
+        if self.config.apply_as_truncates is not None:
+            raise self.refused(
+                f"apply_as_truncates needs sequence_by, a column that orders the changes, or {VERSION} in its "
+                "SELECT, as a stream with metadata_columns='delta' gives it"
+            )
 
     @property
     def sequence_type(self) -> str:
@@ -159,7 +180,7 @@ class Scd(Selection):
     def value(self, column: Column) -> str:
         """SQL of a stored column over the SELECT's row, in the target's type."""
         own = self.named[column.name.lower()]
-        return own.quoted if own.type == column.type else f"cast({own.quoted} as {column.type})"
+        return as_type(own.quoted, own, column)
 
     @property
     def data_type(self) -> str:
