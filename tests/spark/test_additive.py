@@ -6,6 +6,7 @@ STREAMSPARK_QUERY_SEED sets what the tables, statements and queries are made of.
 from __future__ import annotations
 
 import os
+from decimal import Decimal
 from itertools import pairwise
 from random import Random
 
@@ -88,6 +89,8 @@ def test_groups_take_up_what_changed(program: Program, name: str) -> None:
         "select k, max(d) as __lost from t0 group by k",
         "select k, count(*) filter (where s is null) as a from t0 group by k",
         "select k, sum(d) + 1 as a from t0 group by k",
+        "select k, sum(cast(d as decimal(38, 7))) as a from t0 group by k",
+        "select k, sum(if(current_date() > date'2020-01-01', 1, 0)) as a from t0 group by k",
         "select count(*) as a from t0 group by k",
         "select count(*) as a from t0",
         "select k, count(*) as a from t0 group by k having count(*) > 1",
@@ -115,6 +118,29 @@ def test_extremes_are_found_again_in_groups_that_lost_rows_alone(spark: SparkSes
     ]
     assert first == {1: (6, 9, False), 4: (None, None, False)}
     assert then == {1: (2, 2, False), 2: (5, 6, True), 3: (None, None, True)}
+    history.drop()
+
+
+def test_sums_of_the_longest_decimals_are_exact(spark: SparkSession) -> None:
+    """Spark's minus sign rounds to 34 digits."""
+    history = History(spark, "long_decimals")
+    history.table("t", "k int, d decimal(38,0), e decimal(38,6)")
+    long = "12345678901234567890123456789012"
+    history.run(f"insert into t values (1, 1, 1), (1, {long}345678, {long}.345678)")
+    history.marked(["delete from t where d > 1"])
+    query = ChangeQuery(history.session, "select k, sum(d) as d, sum(e) as e from t group by k")
+    row = group_changes(query.interval(*(query.frontier(point) for point in history.points))).collect()[0]
+    assert (row["d"], row["e"]) == (Decimal(f"-{long}345678"), Decimal(f"-{long}.345678"))
+    history.drop()
+
+
+def test_a_clock_below_the_groups_is_asked_at_both_ends(spark: SparkSession) -> None:
+    history = History(spark, "timed_groups")
+    history.table("t", "k int, at timestamp")
+    history.run("insert into t values (1, current_timestamp() - interval 1 hour)")
+    history.marked(["insert into t values (1, current_timestamp() - interval 2 hours)"])
+    query = ChangeQuery(history.session, "select k, count(*) as n from t where at < current_timestamp() group by k")
+    assert [row["n"] for row in group_changes(query.interval(*map(query.frontier, history.points))).collect()] == [1]
     history.drop()
 
 

@@ -57,8 +57,9 @@ from dbt.adapters.streamspark.streams.scd_config import PREDICATES, parse_scd_co
 from dbt.adapters.streamspark.streams.stream_change import StreamChange
 
 # what --empty and --sample make of a ref: a stream reads nothing when it is made, so it is made as always
+_MOMENT = r"'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?\+00:00'"
 NARROWED = re.compile(
-    r"\(select \* from (\S+) where (?:false limit 0|\S+ >= '[^']*' and \S+ < '[^']*')\)"
+    rf"\(select \* from (\S+) where (?:false limit 0|\S+ >= {_MOMENT} and \S+ < {_MOMENT})\)"
     r"(?: _dbt_(?:limit|et_filter)_subq_\S+)?"
 )
 KEPT_PROPERTIES = (TRACKING, FILE_RETENTION, LOG_RETENTION, BEFORE)
@@ -99,7 +100,7 @@ class StreamMethods(metaclass=AdapterMeta):
         """What a run of the stream's model is to do (lifecycle.py); `narrowed`: with --empty or --sample."""
         name = relation.render()
         with self._errors(f"stream {name}"):
-            sql = NARROWED.sub(r"\1", sql)
+            sql = _whole(sql, narrowed)
             config = parse_config(model["config"], name)
             existing = from_properties(properties(self.spark(), name) or {}, name)
             return StreamModel(self.spark(), name, sql, config, narrowed).decide(existing, full_refresh)
@@ -191,7 +192,7 @@ class StreamMethods(metaclass=AdapterMeta):
         with self._errors(f"{model['unique_id']}: changes of its query"):
             config = ChangesConfig(**parse_changes_config(model["config"], name))
             consumer = _consumer(model, name, full_refresh or not is_table, is_table)
-            query = NARROWED.sub(r"\1", sql)
+            query = _whole(sql, nothing)
             return ChangesModel(self.spark(), self.planner, consumer, query, config).plan(nothing)
 
     @available.parse_none
@@ -203,7 +204,7 @@ class StreamMethods(metaclass=AdapterMeta):
         with self._errors(f"{model['unique_id']}: changes of its query"):
             config = DifferentialConfig(**parse_differential_config(model["config"], name))
             consumer = _consumer(model, name, full_refresh or not is_table, is_table)
-            query = NARROWED.sub(r"\1", sql)
+            query = _whole(sql, nothing)
             plan = DifferentialModel(self.spark(), self.planner, consumer, query, config).plan(nothing)
             say(f"{name}: {'made anew' if plan.anew else 'by changes'}, {plan.reason}")
             return plan
@@ -218,10 +219,17 @@ class StreamMethods(metaclass=AdapterMeta):
 
     @available.parse(lambda *args, **kwargs: "(select 1)")
     def changes_between(
-        self, model: Mapping[str, Any], query: str, start: Any, end: Any, options: Mapping[str, str], analysed: bool
+        self,
+        model: Mapping[str, Any],
+        query: str,
+        start: Any,
+        end: Any,
+        options: Mapping[str, str],
+        analysed: bool,
+        narrowed: bool = False,
     ) -> str:
         """The SQL that stands for the changes of a query; without `analysed` nobody is going to run it."""
-        clause = ChangesClause(NARROWED.sub(r"\1", query), start, end, options)
+        clause = ChangesClause(_whole(query, narrowed), start, end, options)
         with self._errors(f"{model['unique_id']}: {clause.note}"):
             check_allowed(model)
             spark, own = self.spark(), f"{model['schema']}.{model['name']}"
@@ -397,3 +405,15 @@ class StreamMethods(metaclass=AdapterMeta):
 def _consumer(model: Mapping[str, Any], target: str, rebuild: bool, is_table: bool) -> Consumer:
     merges = model["config"].get("incremental_strategy") in MERGED
     return Consumer(consumer_name(model["unique_id"]), target, get_invocation_id(), rebuild, is_table, merges)
+
+
+def _whole(sql: str, narrowed: bool) -> str:
+    """A compiled query as it is without --empty and --sample, where the run has one of them (`narrowed`).
+
+    >>> _whole("select id from (select * from a.b where false limit 0) x", True)
+    'select id from a.b x'
+    >>> own = "select id from (select * from a.b where day >= '2026-01-01' and day < '2026-02-01') x"
+    >>> own == _whole(own, True), _whole("(select * from a.b where false limit 0)", False)
+    (True, '(select * from a.b where false limit 0)')
+    """
+    return NARROWED.sub(r"\1", sql) if narrowed else sql

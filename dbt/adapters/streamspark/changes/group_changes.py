@@ -16,4 +16,4 @@ def group_changes(interval: QueryInterval) -> DataFrame:
         d = interval.differentiation(interval.lowered, views)
         groups = additive(interval.lowered)
         assert groups is not None
-        return interval.query.spark.sql(groups.groups(d) if interval.start is None else groups.difference(d))
+        return d.ask(groups.groups(d) if interval.start is None else groups.difference(d))

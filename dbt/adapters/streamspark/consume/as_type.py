@@ -13,8 +13,8 @@ def as_type(value: str, own: Column, wanted: Column) -> str:
     """SQL of the value `value` (SQL), which has the type of the column `own`, in that of `wanted`. A field that it
     lacks is NULL, and one that is not wanted is left out, as of columns; CAST would take fields by their places.
 
-    >>> short, long = StructType().add("b", "int").add("c", "date"), StructType().add("a", "int").add("b", "int")
-    >>> print(as_type("s", *columns_of(StructType().add("s", long)), *columns_of(StructType().add("s", short))))
+    >>> held, given = StructType().add("b", "integer").add("c", "date"), StructType().add("b", "integer")
+    >>> print(as_type("s", Column("s", "struct<a,b>", given), Column("s", "struct<b,c>", held)))
     if(s is null, null, named_struct('b', s.`b`, 'c', cast(null as date)))
     >>> as_type("s", Column("s", "int"), Column("s", "int")), as_type("s", Column("s", "int"), Column("s", "bigint"))
     ('s', 'cast(s as bigint)')

@@ -22,15 +22,16 @@ from dbt.adapters.streamspark.changes.differentiate.differentiation import END, 
 from dbt.adapters.streamspark.changes.differentiate.group_parts import Addend, Extreme, Key, Mean, Part
 from dbt.adapters.streamspark.changes.differentiate.keys import plain_type
 from dbt.adapters.streamspark.changes.projection import quoted
-from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Operator, Project, Term
+from dbt.adapters.streamspark.changes.query.algebra import CLOCK, Aggregate, Operator, Project, Term
 from dbt.adapters.streamspark.changes.query.lowered import Lowered
 from dbt.adapters.streamspark.changes.query.not_covered import Node
 
 ROWS, LOST = "__count", "__lost"
-EXACT = (LongType, DecimalType)
 # An average of decimal(p, s) is a decimal(p + 4, s + 4). Up to there the quotient of sum and count has so many more
 # digits that it is rounded as Spark's own average is, for a billion values of a group.
 MOST_DIGITS = 19
+# Spark's minus sign keeps 34 digits of a decimal. A difference of two keeps all 38 with up to six after the point.
+LONGEST, EXACT_SCALE = 38, 6
 
 
 @dataclass(frozen=True)
@@ -138,7 +139,8 @@ def _signed(part: Addend | Mean | Extreme, value: str) -> str:
     if not part.values:
         return _signed_count(value)
     exact = f"cast({value} as {part.type})"
-    return f"cast(coalesce(sum(if(__sign = 1, {exact}, -{exact})), 0) as {part.type})"
+    negative = f"cast(0 as {part.type}) - {exact}" if part.type.startswith(f"decimal({LONGEST},") else f"-{exact}"
+    return f"cast(coalesce(sum(if(__sign = 1, {exact}, {negative})), 0) as {part.type})"
 
 
 def _signed_count(value: str) -> str:
@@ -146,11 +148,12 @@ def _signed_count(value: str) -> str:
 
 
 def additive(found: Lowered) -> Additive | None:
-    """How the groups of a query add up; None for any other query, and for one that does not give all of its keys."""
+    """How the groups of a query add up; None for any other query, and for one that does not give all of its keys, or
+    whose keys or aggregates ask the time: they change in rows that do not."""
     node, given = found.root, {name: name for name in found.ours}
     if isinstance(node, Project):
         given, node = {name: term.sql for name, term in node.items}, node.child
-    if not isinstance(node, Aggregate):
+    if not isinstance(node, Aggregate) or any(CLOCK in term.sql for term in node.terms):
         return None
     pairs = zip(found.ours, found.schema.fields, strict=True)
     parts = [_part(node, given[ours], field) for ours, field in pairs]
@@ -173,7 +176,7 @@ def _addend(field: StructField, call: Node) -> Addend | Mean | Extreme | None:
     if isinstance(call, exp.Count) and not call.expressions and not isinstance(value, exp.Distinct):
         counted = "1" if value is None or isinstance(value, exp.Star) else value.sql("spark")
         return Addend(field.name, counted, kind.simpleString())
-    if isinstance(call, exp.Sum) and isinstance(kind, EXACT) and not isinstance(value, exp.Distinct):
+    if isinstance(call, exp.Sum) and _is_exact(kind) and not isinstance(value, exp.Distinct):
         return Addend(field.name, value.sql("spark"), kind.simpleString(), f"__count_of_{name}")
     if isinstance(call, exp.Avg) and not isinstance(value, exp.Distinct) and _is_short(kind):
         total = DecimalType(kind.precision + 6, kind.scale - 4).simpleString()
@@ -187,6 +190,11 @@ def _addend(field: StructField, call: Node) -> Addend | Mean | Extreme | None:
 def _is_ordered(kind: DataType) -> bool:
     """Whether values that are as great as each other are the same: floats and collated texts need not be."""
     return plain_type(kind) or isinstance(kind, BooleanType | TimestampType | TimestampNTZType)
+
+
+def _is_exact(kind: DataType) -> bool:
+    long = isinstance(kind, DecimalType) and kind.precision == LONGEST and kind.scale > EXACT_SCALE
+    return isinstance(kind, LongType | DecimalType) and not long
 
 
 def _is_short(kind: DataType) -> TypeGuard[DecimalType]:
