@@ -237,6 +237,71 @@ class TestSchemaChange:
         assert "on_schema_change = 'append' is not known" in log and "Allowed: ignore, append_new_columns" in log
 
 
+class TestReboundColumns:
+    """A column of another origin has the name now, and no row was written for that."""
+
+    prepare = (
+        "create table {raw}.people (id int, x string, y string) using delta tblproperties "
+        "('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'name')",
+        "insert into {raw}.people values (1, 'a', 'A'), (2, 'b', 'B')",
+    )
+    FINAL = "immutable_where='id < 2'"
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        query = "select id, x from {{ source('raw', 'people') }}"
+        counted = "select x, count(*) as n from {{ source('raw', 'people') }} group by x"
+        return {
+            "sources.yml": SOURCES,
+            "by_id.sql": model(query, "refresh='incremental'"),
+            "by_key.sql": model(query, "refresh='strict', unique_key='id'"),
+            "counted.sql": model(counted, "unique_key='x'"),
+        }
+
+    def check(self, world: World) -> None:
+        _, log = run_logged("run")
+        wanted = world.rows("select id, x from {raw}.people")
+        assert world.rows("select id, x from {dbt}.by_id") == world.rows("by_key") == wanted
+        counted = world.rows("select x, count(*) from {raw}.people group by x")
+        assert world.rows("select x, n from {dbt}.counted") == counted
+        for name in ("by_id", "by_key", "counted"):
+            assert f"{name}: made anew, another column has this name now: {world.raw}.people.x" in log
+
+    def test_dropped_and_made_again(self, world: World) -> None:
+        run("run")
+        world.sql("alter table {raw}.people drop column x", "alter table {raw}.people add column x string")
+        self.check(world)
+
+    def test_two_names_swapped(self, world: World) -> None:
+        world.sql(
+            *(f"alter table {{raw}}.people rename column {pair}" for pair in ("x to z", "y to x", "z to y")),
+            "insert into {raw}.people (id, x, y) values (3, 'C', 'c')",
+        )
+        self.check(world)
+
+    def test_other_settings_of_the_session(self, world: World) -> None:
+        day = "select id, string(timestamp'2026-01-01 12:00:00 UTC') as at, x from {{ source('raw', 'people') }}"
+        zone = "pre_hook=\"set spark.sql.session.timeZone = {}\", unique_key='id', refresh='incremental'"
+        world.model("by_key.sql", model(day, zone.format("UTC")))
+        run("run", "--select", "by_key")
+        world.model("by_key.sql", model(day, zone.format("Asia/Tokyo")))
+        _, log = run_logged("run", "--select", "by_key")
+        assert "by_key: made anew, spark.sql.session.timeZone: UTC -> Asia/Tokyo" in log
+        assert {row[0] for row in world.rows("select at from {dbt}.by_key")} == {"2026-01-01 21:00:00"}
+
+    def test_final_rows_take_no_id_of_another_query(self, world: World) -> None:
+        """Ids are numbers within a table: those of two tables meet."""
+        world.model("by_id.sql", model("select id, x from {{ source('raw', 'people') }}", self.FINAL))
+        run("run", "--full-refresh", "--select", "by_id")
+        world.sql("create table {raw}.orders as select id + 10 as id, y as x from {raw}.people")
+        world.model("by_id.sql", model("select id, x from {{ source('raw', 'orders') }}", self.FINAL))
+        run("run", "--select", "by_id")
+        assert [row[0] for row in world.rows("select id from {dbt}.by_id")] == [1, 11, 12, 13]
+        world.sql("delete from {raw}.orders where id = 11")
+        run("run", "--select", "by_id")
+        assert [row[0] for row in world.rows("select id from {dbt}.by_id")] == [1, 12, 13]
+
+
 class TestLostChanges:
     """What has changed cannot be told any more; what the query gives now can."""
 

@@ -67,6 +67,16 @@ class Schemas:
         old = StructType.fromJson(json.loads(then["schemaString"]))
         return [self._cast(o, n) for o, n in self._pairs(old)]
 
+    def rebound(self, version: int) -> list[str]:
+        """The end's columns whose name was another column's at `version`: dropped or renamed, and made again. No row
+        was written for that, but what a query gives is another."""
+        if not self._changed:
+            return []
+        old = StructType.fromJson(json.loads(_metadata(self._log.snapshot(version))["schemaString"]))
+        held, match = {field.name.lower(): field for field in old.fields}, _matching(old, self.schema)
+        both = [(held[field.name.lower()], field) for field in self.schema.fields if field.name.lower() in held]
+        return [new.name for before, new in both if match.get(_physical(new)) is not before]
+
     def _pairs(self, old: StructType) -> list[tuple[StructField | None, StructField]]:
         match = _matching(old, self.schema)
         return [(match.get(_physical(field)), field) for field in self.schema.fields]

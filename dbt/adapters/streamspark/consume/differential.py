@@ -19,9 +19,10 @@ from dbt.adapters.streamspark.consume.columns import Column
 from dbt.adapters.streamspark.consume.costs import Begun
 from dbt.adapters.streamspark.consume.cursor import Cursor
 from dbt.adapters.streamspark.consume.final_rows import FinalRows, final_rows
-from dbt.adapters.streamspark.consume.keyed_changes import KeyedChanges
-from dbt.adapters.streamspark.consume.made import Made, other_columns
+from dbt.adapters.streamspark.consume.keyed_changes import ROW_ID, KeyedChanges
+from dbt.adapters.streamspark.consume.made import Made, other_columns, other_settings
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner
+from dbt.adapters.streamspark.consume.rebound import rebound
 from dbt.adapters.streamspark.consume.redefinition import FINAL, KEY, QUERY, Redefinition
 from dbt.adapters.streamspark.consume.refresh import Refresh, refresh
 from dbt.adapters.streamspark.consume.replacement import Replacement
@@ -79,10 +80,13 @@ class DifferentialPlan:
             planned.merge = self.changes.merge(rows, columns, target, its, self.within, spared)
         return planned.merge.sql()
 
-    def all_but(self, final: FinalRows, spark: SparkSession, target: str) -> DifferentialPlan:
-        """The same of a target made anew whose final rows stay."""
+    def all_but(self, final: FinalRows, spark: SparkSession, target: str, other_ids: bool) -> DifferentialPlan:
+        """The same of a target made anew whose final rows stay; with ids that no other row has, where new rows may have
+        theirs (`other_ids`)."""
         columns, its = spark.sql(self.sql).columns, spark.table(target).columns
         keys = self.additive.keys if self.additive is not None else self.changes.keys
+        if other_ids and ROW_ID in its and ROW_ID in keys:
+            target = f"(select * except ({ROW_ID}), concat('final:', {ROW_ID}) as {ROW_ID} from {target})"
         return replace(self, sql=final.kept(self.sql, target, columns, its, keys))
 
 
@@ -113,7 +117,8 @@ class DifferentialModel:
         except (BrokenSource, StaleSource) as error:
             if self.config.refresh in ("incremental", "strict"):
                 raise
-            return self._made_anew(model, f"its changes cannot be told any more: {str(error).partition('. ')[0]}", at)
+            why = f"its changes cannot be told any more: {str(error).partition('. ')[0]}"
+            return self._made_anew(model, why, at, other_ids=True)
 
     def _later(self, model: ChangesModel, at: float) -> DifferentialPlan:
         """Of a target that is there."""
@@ -128,12 +133,14 @@ class DifferentialModel:
         """The target is brought to another definition: made anew, or given what the two differ in."""
         if self._leads_over(found, self._additive(model, self._final(model))):
             return self._led_over(model, found.reason, at)
-        return self._made_anew(model, found.reason, at)
+        return self._made_anew(model, found.reason, at, other_ids=QUERY in found.parts or bool(found.settings))
 
-    def _made_anew(self, model: ChangesModel, reason: str, at: float) -> DifferentialPlan:
-        """By the statement that makes the table, which may have other columns then."""
+    def _made_anew(self, model: ChangesModel, reason: str, at: float, other_ids: bool) -> DifferentialPlan:
+        """By the statement that makes the table, which may have other columns then. `other_ids`: those of the query's
+        rows have nothing in common with what they were."""
         final = self._final(model)
-        return self._noted(model, self._anew(model, self._additive(model, final), final, reason), at)
+        planned = self._anew(model, self._additive(model, final), final, reason, other_ids)
+        return self._noted(model, planned, at)
 
     def _refreshed(self, model: ChangesModel, at: float) -> DifferentialPlan:
         """The target of the same definition: by its changes, or anew in its place."""
@@ -160,12 +167,12 @@ class DifferentialModel:
         return planned
 
     def _anew(
-        self, model: ChangesModel, added: Additive | None, final: FinalRows | None, reason: str
+        self, model: ChangesModel, added: Additive | None, final: FinalRows | None, reason: str, other_ids: bool = False
     ) -> DifferentialPlan:
         """Of a target that is there."""
         rebuilt = _but(model, consumer=replace(self.consumer, rebuild=True))
         planned = self._planned(rebuilt, added, reason)
-        return planned if final is None else planned.all_but(final, self.spark, self.consumer.target)
+        return planned if final is None else planned.all_but(final, self.spark, self.consumer.target, other_ids)
 
     def _model(self) -> ChangesModel:
         config = ChangesConfig(
@@ -210,7 +217,7 @@ class DifferentialModel:
             parts.append(KEY)
         if before.final and before.final != now.final:
             parts.append(FINAL)
-        return Redefinition(self.consumer.target, tuple(parts), other_columns(before, now))
+        return Redefinition(self.consumer.target, tuple(parts), other_columns(before, now), other_settings(before, now))
 
     def _is_another(self, query: ChangeQuery, cursor: Cursor) -> bool:
         """Whether the query is another one than what was followed up to the cursor."""
@@ -221,14 +228,15 @@ class DifferentialModel:
 
     def _made(self, model: ChangesModel) -> Made:
         schema = model.query.interval(None, self._newest(model)).lowered.schema
-        return Made.of(self.config.unique_key, schema, self.config.immutable_where)
+        return Made.of(self.config.unique_key, schema, self.config.immutable_where, self.spark)
 
     def _leads_over(self, found: Redefinition, added: Additive | None) -> bool:
         """Whether the rows of the query that was and of the one that is are compared and the difference is merged, so
         that rows keep their ids. It takes longer than making the target anew, which somebody who follows it would have
         to read whole."""
         asked, keyed = self.config.refresh, self.config.unique_key and not self.config.immutable_where
-        if not keyed or found.parts != (QUERY,) or found.columns or added is not None or asked in ("strict", "full"):
+        alone = found.parts == (QUERY,) and not found.columns and not found.settings
+        if not keyed or not alone or added is not None or asked in ("strict", "full"):
             return False
         target = self.planner.target(self.spark, self.consumer)
         grouped = ROWS in self.spark.table(self.consumer.target).columns
@@ -255,6 +263,9 @@ class DifferentialModel:
         cursor, query = self.planner.cursor(self.spark, self.consumer), model.query
         since = cursor.frontiers[OWN]
         interval = query.interval(query.frontier(since), query.at(self._end(model, since)))
+        others = rebound(interval)
+        if others:
+            return Refresh(True, f"another column has this name now: {', '.join(others)}")
         followed = may_be_followed(self.planner.target(self.spark, self.consumer))
         return refresh(self.config.refresh, interval, cursor.costs, followed, added)
 

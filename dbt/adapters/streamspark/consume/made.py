@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
 from dbt.adapters.streamspark.changes.projection import type_sql
+
+# What they are says what an expression gives, and which parts of a query have a rule, so which ids its rows have.
+SETTINGS = ("spark.sql.ansi.enabled", "spark.sql.caseSensitive", "spark.sql.session.timeZone")
 
 
 @dataclass(frozen=True)
 class Made:
     """`unique_key` tells its rows apart (empty: their ids do), `columns` are the query's, name and Spark SQL type of
-    each, and `final` is the predicate for rows that no run changes (empty: none is)."""
+    each, `final` is the predicate for rows that no run changes (empty: none is), and `settings` are the session's on
+    which its rows may depend."""
 
     unique_key: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
     final: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, unique_key: Sequence[str], schema: StructType, final: str) -> Made:
-        return cls(tuple(unique_key), tuple((field.name, type_sql(field.dataType)) for field in schema.fields), final)
+    def of(cls, unique_key: Sequence[str], schema: StructType, final: str, spark: SparkSession) -> Made:
+        columns = tuple((field.name, type_sql(field.dataType)) for field in schema.fields)
+        return cls(tuple(unique_key), columns, final, {name: str(spark.conf.get(name)) for name in SETTINGS})
 
     @property
     def keys(self) -> set[str]:
@@ -31,12 +38,22 @@ class Made:
 
     def to_dict(self) -> dict[str, Any]:
         columns = [list(column) for column in self.columns]
-        return {"unique_key": list(self.unique_key), "columns": columns, "final": self.final}
+        made = {"unique_key": list(self.unique_key), "columns": columns, "final": self.final}
+        return {**made, "settings": dict(self.settings)}
 
 
 def made_from(found: Mapping[str, Any]) -> Made:
     columns = tuple((str(name), str(kind)) for name, kind in found["columns"])
-    return Made(tuple(map(str, found["unique_key"])), columns, str(found["final"]))
+    return Made(tuple(map(str, found["unique_key"])), columns, str(found["final"]), dict(found["settings"]))
+
+
+def other_settings(before: Made, now: Made) -> list[str]:
+    """
+    >>> other_settings(Made((), (), settings={"a": "1", "b": "2"}), Made((), (), settings={"a": "3", "b": "2"}))
+    ['a: 1 -> 3']
+    """
+    pairs = ((name, before.settings.get(name, value), value) for name, value in now.settings.items())
+    return [f"{name}: {old} -> {value}" for name, old, value in pairs if old != value]
 
 
 def other_columns(before: Made, now: Made) -> dict[str, list[str]]:

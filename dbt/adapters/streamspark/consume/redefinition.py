@@ -12,15 +12,17 @@ QUERY, KEY, FINAL = "query", "unique_key", "immutable_where"
 
 @dataclass(frozen=True)
 class Redefinition:
-    """What of the model of a `target` is another now: `parts` of its definition, some of QUERY, KEY and FINAL; and its
-    query's `columns`, as other_columns tells them, which they may be with the same text, of a `select *`."""
+    """What of the model of a `target` is another now: `parts` of its definition, some of QUERY, KEY and FINAL; its
+    query's `columns`, as other_columns tells them, which they may be with the same text, of a `select *`; and the
+    session's `settings`, as other_settings tells them."""
 
     target: str
     parts: tuple[str, ...] = ()
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    settings: Sequence[str] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.parts or self.columns)
+        return bool(self.parts or self.columns or self.settings)
 
     @property
     def reason(self) -> str:
@@ -30,7 +32,8 @@ class Redefinition:
         'its query is another one now, its columns are others (new: b int; gone: c int)'
         """
         told = [f"its {part} is another one now" for part in self.parts]
-        return ", ".join([*told, f"its columns are others ({self._columns})"] if self.columns else told)
+        told += [f"its columns are others ({self._columns})"] if self.columns else []
+        return ", ".join([*told, *self.settings])
 
     @property
     def _columns(self) -> str:
