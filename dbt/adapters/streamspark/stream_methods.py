@@ -63,6 +63,7 @@ NARROWED = re.compile(
     r"(?: _dbt_(?:limit|et_filter)_subq_\S+)?"
 )
 KEPT_PROPERTIES = (TRACKING, FILE_RETENTION, LOG_RETENTION, BEFORE)
+CONSTRAINTS = "delta.constraints."
 NOTHING = "(select * from {} where false limit 0)"
 MERGED = ("apply_changes", "differential")  # strategies whose rows are merged by position, where they are merged
 
@@ -133,6 +134,13 @@ class StreamMethods(metaclass=AdapterMeta):
         with self._errors(f"properties of {name}"):
             found = properties(self.spark(), name) or {}
             return {key: found[key] for key in KEPT_PROPERTIES if key in found}
+
+    @available.parse_list
+    def constraints_of(self, name: str) -> list[str]:
+        """The names, in lower case, of the CHECK constraints of a Delta table."""
+        with self._errors(f"properties of {name}"):
+            found = properties(self.spark(), name) or {}
+            return [key.removeprefix(CONSTRAINTS) for key in found if key.startswith(CONSTRAINTS)]
 
     # consumers
 

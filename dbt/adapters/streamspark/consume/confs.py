@@ -28,6 +28,7 @@ def consumption_confs(spark: SparkSession, consumption: Consumption) -> Iterator
         APP_ID: consumption.consumer,
         TXN_VERSION: str(consumption.n),
         USER_METADATA: consumption.user_metadata(),
+        "spark.sql.readSideCharPadding": "false",
         **({SOURCE_COPIES: "none"} if consumption.is_kept else {}),
     }
     with session_confs(spark, confs):

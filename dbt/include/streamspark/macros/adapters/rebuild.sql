@@ -11,6 +11,9 @@
     {%- do properties.update({'delta.enableDeletionVectors': 'true'}) -%}
   {%- endif -%}
   {%- do properties.update(adapter.kept_properties(this.render())) -%}
+  {%- for name, test in checks_of_contract().items() -%}
+    {%- do properties.update({'delta.constraints.' ~ name: test}) -%}
+  {%- endfor -%}
   {%- do properties.update(config.get('tblproperties') or {}) -%}
   {%- if properties %}
     tblproperties (

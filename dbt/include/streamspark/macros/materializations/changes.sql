@@ -19,13 +19,13 @@
   {%- if plan.anew -%}
     {%- do drop_unless_replaceable(existing) -%}
     {%- do run_main([create_table_as(False, target, plan.sql)]) -%}
-    {%- do persist_constraints(target, model) -%}
   {%- else -%}
     {%- do append_changes(target, plan.sql) -%}
   {%- endif -%}
 
   {%- do apply_grants(target, config.get('grants'), should_revoke(existing, should_full_refresh())) -%}
   {%- do persist_docs(target, model) -%}
+  {%- do persist_constraints(target, model) -%}
 
   {{ run_hooks(post_hooks) }}
 

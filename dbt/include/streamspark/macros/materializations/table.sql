@@ -16,7 +16,6 @@
 
   {%- do apply_grants(target, config.get('grants'), should_revoke(existing, full_refresh_mode=True)) -%}
   {%- do persist_docs(target, model) -%}
-  {%- do persist_constraints(target, model) -%}
 
   {{ run_hooks(post_hooks) }}
 

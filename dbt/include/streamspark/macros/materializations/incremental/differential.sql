@@ -11,7 +11,6 @@
   {%- if plan.anew -%}
     {%- do drop_unless_replaceable(existing) -%}
     {%- do run_main([create_table_as(False, target, plan.sql)]) -%}
-    {%- do persist_constraints(target, model) -%}
   {%- elif adapter.consumption_of(model).is_empty -%}
     {%- do store_result('main', adapter.skip_consumption(model)) -%}
   {%- else -%}

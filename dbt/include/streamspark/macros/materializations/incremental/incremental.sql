@@ -26,6 +26,7 @@
 
   {%- do apply_grants(target, config.get('grants'), should_revoke(existing, should_full_refresh())) -%}
   {%- do persist_docs(target, model) -%}
+  {%- do persist_constraints(target, model) -%}
 
   {{ run_hooks(post_hooks) }}
 
@@ -47,7 +48,6 @@
   {%- else -%}
     {%- do run_main([create_table_as(False, target, compiled_code)]) -%}
   {%- endif -%}
-  {%- do persist_constraints(target, model) -%}
 {%- endmacro %}
 
 
