@@ -177,6 +177,8 @@ class TestRefresh:
                 "cannot consume a stream with incremental_strategy='differential'",
             ),
             (model("select id, rand() as r from {{ source('raw', 'orders') }}"), "rand"),
+            (model("select id as __row_id from {{ source('raw', 'orders') }}"), "has a column __row_id, which is what"),
+            (model("select id as __sign from {{ source('raw', 'orders') }}", "unique_key='__sign'"), "column __sign"),
         ):
             world.model("wrong.sql", text)
             world.model("feed.sql", "{{ config(materialized='stream') }} " + orders)

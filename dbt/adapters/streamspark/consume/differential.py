@@ -111,7 +111,8 @@ class DifferentialModel:
         at, model = time.time(), self._model()
         if nothing or self.consumer.rebuild or model.is_first():
             added = self._additive(model, self._final(model))
-            return self._noted(model, self._planned(model, added, "first run", nothing), at)
+            reason = "nothing is read (--empty or --sample)" if nothing else "first run"
+            return self._noted(model, self._planned(model, added, reason, nothing), at)
         try:
             return self._later(model, at)
         except (BrokenSource, StaleSource) as error:

@@ -18,6 +18,7 @@ from dbt.adapters.streamspark.consume.apply_changes import KEY, OLD, ROW, UPSERT
 from dbt.adapters.streamspark.consume.columns import Column, columns_of
 from dbt.adapters.streamspark.consume.merge import Merge
 from dbt.adapters.streamspark.consume.unique_rows import unique_rows
+from dbt.adapters.streamspark.errors import InvalidQuery
 from dbt.adapters.streamspark.literals import literal
 
 ROW_ID = "__row_id"
@@ -60,8 +61,18 @@ class KeyedChanges:
     def _rows(self, interval: QueryInterval) -> DataFrame:
         """Without times: those of all commits would have to be read for rows that nobody asks when they came."""
         check_columns(interval, DIALECT)
+        self._check_names(interval.lowered.schema.names)
         by_values = bag_changes(interval, self.unique_key) if self.unique_key else None
         return self._by_ids(interval) if by_values is None else by_values
+
+    def _check_names(self, names: Sequence[str]) -> None:
+        own = ("__sign",) if self.unique_key else ("__sign", ROW_ID)
+        taken = [name for name in names if name.lower() in own]
+        if taken:
+            raise InvalidQuery(
+                f"{self.model}: the query has a column {', '.join(taken)}, which is what a column of its target or of "
+                "its changes is called. Give it another name."
+            )
 
     def _by_ids(self, interval: QueryInterval) -> DataFrame:
         ((_, rows),) = min_delta(interval)
