@@ -51,7 +51,8 @@ class Column:
     has_null: bool = False
 
     def test(self, expression: str) -> str | None:
-        """A predicate that every row with one of the keys passes; None where there is none to write."""
+        """A predicate that every row with one of the keys passes; None where there is none to write. `expression` is one
+        operand: a name, or in parentheses."""
         if self.values is None and self.ranges is None:
             return None
         null = [f"{expression} is null"] if self.has_null else []
@@ -127,7 +128,7 @@ class Keys:
             return having(rows, self.columns, expressions)
         tested = having(rows, self.columns, expressions, narrows)
         pairs = enumerate(zip(expressions, self.columns, strict=True))
-        equal = " and ".join(f"{expression} {column.equals} __k{place}" for place, (expression, column) in pairs)
+        equal = " and ".join(f"({expression}) {column.equals} __k{place}" for place, (expression, column) in pairs)
         return f"(select q.* from {tested} q left semi join {self.relation} on {equal})"
 
 
@@ -136,7 +137,7 @@ def having(rows: str, columns: Sequence[Column], expressions: Sequence[str], nar
     that does not narrow what is read nothing is written. The relation needs a name: without one Spark takes
     `where (false)` for its name and column."""
     pairs = [pair for pair in zip(expressions, columns, strict=True) if narrows(*pair)]
-    tests = (column.test(expression) for expression, column in pairs)
+    tests = (column.test(f"({expression})") for expression, column in pairs)  # `a and b` is one operand
     written = [test for test in tests if test is not None]
     return f"(select * from {rows} q where {' and '.join(written)})" if written else rows
 

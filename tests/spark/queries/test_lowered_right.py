@@ -1,0 +1,58 @@
+"""Ways to write a query that are easily taken for another one, each by the oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.changes.changes import read_changes
+from tests.spark.queries.held import held_leaves
+from tests.spark.queries.history import History
+from tests.spark.queries.oracle import check_found, interval_of, read
+
+
+@pytest.fixture(scope="module")
+def small(spark: SparkSession) -> Iterator[History]:
+    history = History(spark, "lowered_right")
+    history.table("t", "id int, v int, s string, b boolean, q boolean, m map<string, int>")
+    history.table("u", "id int, v int, b boolean")
+    history.run(
+        "insert into t values (1, 1, 'a', true, true, map('x', 1, 'y', 2)), (2, 2, 'ab', false, true, map()), "
+        "(3, null, 'b', true, false, null), (4, 3, null, null, true, map('x', 1)), (5, 2, 'a', null, null, null)",
+        "insert into u values (1, 1, true), (2, 2, false), (3, 9, null)",
+    )
+    history.marked([
+        "insert into t values (7, 2, 'a', false, true, map('x', 7)), (8, null, 'b', null, false, null)",
+        "update t set v = 5 where id = 1", "update t set b = true, q = false, m = map('z', 0) where id = 4",
+        "delete from t where id = 3", "delete from u where id = 1", "update u set v = 3, b = true where id = 2",
+        "insert into u values (4, null, null), (0, 1, false)",
+    ])  # fmt: skip
+    with held_leaves():
+        yield history
+    history.drop()
+
+
+def check(history: History, queries: Sequence[str], without_rule: str = "") -> None:
+    """By a rule each, or without one for a reason."""
+    for query in queries:
+        interval = interval_of(history, query, 0, 1)
+        try:
+            check_found(history, query, 0, 1, read(read_changes(interval)))
+        except AssertionError as error:
+            raise AssertionError(f"{query}: {error}") from error
+        assert [without_rule in reason for reason in interval.fallbacks] == ([True] if without_rule else []), query
+
+
+KEYS = ("b and q", "b or q", "v is null", "v in (1, 2)", "v between 1 and 2", "s like 'a%'")
+
+
+def test_keys_are_whole_expressions(small: History) -> None:
+    """Whatever operator they are made of, they stay one operand of what compares them."""
+    check(small, [f"select {key} as f, count(*) as n from t group by {key}" for key in KEYS])
+    check(small, [
+        "select id, count(*) over (partition by b and q) as n from t",
+        "select t.id, u.id as uid from t left join u on (t.b and t.q) = u.b",
+        "select t.id, u.id as uid from t join u on (t.v is null) = u.b",
+    ])  # fmt: skip
