@@ -194,3 +194,10 @@ select z.x from (select * from t pivot (sum(id) for k in (1, 2))) z join u on z.
 --   Join [c1 = id2]
 --     Opaque [PIVOT]
 --     Scan u [id2]
+
+-- ORDER BY takes an alias before a column, in expressions too
+select -v as v from t order by v + 0, t.v limit 1;
+-- Project [v5]
+--   TopK [c6, c7]
+--     Project [-v3, (-v3) + 0, v3]
+--       Scan t [v3]

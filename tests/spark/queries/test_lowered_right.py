@@ -18,16 +18,19 @@ def small(spark: SparkSession) -> Iterator[History]:
     history = History(spark, "lowered_right")
     history.table("t", "id int, v int, s string, b boolean, q boolean, m map<string, int>")
     history.table("u", "id int, v int, b boolean")
+    history.table("far", "id int, d date")
     history.run(
         "insert into t values (1, 1, 'a', true, true, map('x', 1, 'y', 2)), (2, 2, 'ab', false, true, map()), "
         "(3, null, 'b', true, false, null), (4, 3, null, null, true, map('x', 1)), (5, 2, 'a', null, null, null)",
         "insert into u values (1, 1, true), (2, 2, false), (3, 9, null)",
+        "insert into far values (1, date'9999-12-31' + 5), (2, date'0001-01-01' - 500), (3, date'2026-01-01')",
     )
     history.marked([
         "insert into t values (7, 2, 'a', false, true, map('x', 7)), (8, null, 'b', null, false, null)",
         "update t set v = 5 where id = 1", "update t set b = true, q = false, m = map('z', 0) where id = 4",
         "delete from t where id = 3", "delete from u where id = 1", "update u set v = 3, b = true where id = 2",
-        "insert into u values (4, null, null), (0, 1, false)",
+        "insert into u values (4, null, null), (0, 1, false)", "update far set id = id + 10 where id < 3",
+        "insert into far values (4, date'9999-12-31' + 5), (5, date'2026-01-01')",
     ])  # fmt: skip
     with held_leaves():
         yield history
@@ -56,3 +59,17 @@ def test_keys_are_whole_expressions(small: History) -> None:
         "select t.id, u.id as uid from t left join u on (t.b and t.q) = u.b",
         "select t.id, u.id as uid from t join u on (t.v is null) = u.b",
     ])  # fmt: skip
+
+
+def test_order_by_takes_aliases_before_columns(small: History) -> None:
+    """In expressions, too; but not where a table is named."""
+    check(small, [
+        "select id, -v as v from t order by v + 0, id limit 2",
+        "select id, -v as v from t order by t.v + 0, id limit 2",
+        "select id as v, v as w from t order by v * -1 limit 2",
+        "select s, -count(*) as v from t group by s order by v + 0, s limit 2",
+        "select id, named_struct('v', -id) as x from t order by x.v limit 2",
+        "select id, -v as v from t order by transform(array(id), v -> v) limit 2",
+    ])  # fmt: skip
+    check(small, ["select id, named_struct('v', -id) as t from t order by t.v limit 2"], "both")
+    check(small, ["select id, -v as v from t order by (select count(*) from u where u.id < v), id limit 2"], "ORDER BY")

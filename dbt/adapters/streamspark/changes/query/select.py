@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Filter, Item, Operator, Project, Term, TopK
+from dbt.adapters.streamspark.changes.query.aliases import ordered, written_out
 from dbt.adapters.streamspark.changes.query.grouping import aggregate, is_grouped
 from dbt.adapters.streamspark.changes.query.joins import JoinTree, conjuncts
 from dbt.adapters.streamspark.changes.query.lowering import Ctes, Lowering, Relation
@@ -16,7 +17,7 @@ from dbt.adapters.streamspark.changes.query.predicates import where
 from dbt.adapters.streamspark.changes.query.scope import Column, Scope, bound
 from dbt.adapters.streamspark.changes.query.sources import exploded, lower_from
 from dbt.adapters.streamspark.changes.query.subqueries import Context, replace_subqueries
-from dbt.adapters.streamspark.changes.query.windows import lower_windows, named_windows
+from dbt.adapters.streamspark.changes.query.windows import lower_windows
 from dbt.adapters.streamspark.errors import UnsupportedQuery
 
 UNDERSTOOD = frozenset(
@@ -50,7 +51,7 @@ def lower_select(low: Lowering, select: exp.Select, ctes: Ctes) -> Relation:
     tree, conditions = lower_from(low, select, ctes, scope)
     context = Context(low, ctes, scope)
     where(context, tree, [*conditions, *([select.args["where"].this] if select.args.get("where") else [])])
-    clauses = _clauses(low, select, scope, tree)
+    clauses = _clauses(context, select, tree)
     context = _grouped(context, tree, select, clauses)
     where(context, tree, clauses.having)
     items, order = _computed(context, tree, clauses)
@@ -81,35 +82,36 @@ def _none(select: exp.Select) -> bool:
     return zero and not select.args.get("order")
 
 
-def _clauses(low: Lowering, select: exp.Select, scope: Scope, tree: JoinTree) -> Clauses:
-    items = _items(low, select, scope, tree)
+def _clauses(context: Context, select: exp.Select, tree: JoinTree) -> Clauses:
+    scope, items = context.scope, _items(context, select, tree)
     written: list[tuple[str, Node]] = []
     for name, node in items:  # an expression may name the aliases before it
         earlier = {known.lower(): before for known, before in written}
-        written.append((name, _written_out(select, node, scope, earlier)))
+        written.append((name, written_out(select, node, scope, earlier)))
     aliases = {name.lower(): node for name, node in written}
     clauses = Clauses(written)
     for clause in ("having", "qualify"):
         if select.args.get(clause):
-            parts = [_written_out(select, part, scope, aliases) for part in conjuncts(select.args[clause].this)]
+            parts = [written_out(select, part, scope, aliases) for part in conjuncts(select.args[clause].this)]
             setattr(clauses, clause, parts)
     if (select.args.get("limit") or select.args.get("offset")) and not _none(select):
-        clauses.order = [_ordered(select, node, scope, aliases, written) for node in select.args["order"].expressions]
+        clauses.order = [ordered(select, node, scope, aliases, written) for node in select.args["order"].expressions]
     return clauses
 
 
-def _items(low: Lowering, select: exp.Select, scope: Scope, tree: JoinTree) -> list[tuple[str, Node]]:
-    return [item for node in select.expressions for item in _item(low, node, scope, tree)]
+def _items(context: Context, select: exp.Select, tree: JoinTree) -> list[tuple[str, Node]]:
+    return [item for node in select.expressions for item in _item(context, select, node, tree)]
 
 
-def _item(low: Lowering, node: Node, scope: Scope, tree: JoinTree) -> Iterator[tuple[str, Node]]:
+def _item(context: Context, select: exp.Select, node: Node, tree: JoinTree) -> Iterator[tuple[str, Node]]:
     star = node.this if isinstance(node, exp.Column) else node
     if isinstance(star, exp.Star):
-        yield from ((name, bound(ours)) for name, ours in _star(node, star, scope))
+        yield from ((name, bound(ours)) for name, ours in _star(node, star, context.scope))
     elif isinstance(node.unalias() if not isinstance(node, exp.Aliases) else node.this, exp.Explode | exp.ExplodeOuter):
         call = node.this if isinstance(node, exp.Alias | exp.Aliases) else node
-        names = [alias.name for alias in node.expressions] if isinstance(node, exp.Aliases) else [node.alias]
-        columns = exploded(low, call, [name for name in names if name], scope, tree, outer=False)
+        aliases = [alias.name for alias in node.expressions] if isinstance(node, exp.Aliases) else [node.alias]
+        names = [name for name in aliases if name]
+        columns = exploded(context.low, call, names, context.scope, tree, outer=False)
         yield from ((name, bound(ours)) for name, ours in columns)
     else:
         yield node.alias_or_name, node.unalias()
@@ -121,36 +123,6 @@ def _star(node: Node, star: exp.Star, scope: Scope) -> list[Column]:
     qualifier = [part.name for part in node.parts[:-1]] if isinstance(node, exp.Column) else []
     left_out = {column.name.lower() for column in star.args.get("except_") or []}
     return [column for column in scope.star(qualifier) if column[0].lower() not in left_out]
-
-
-def _written_out(select: exp.Select, node: Node, scope: Scope, aliases: dict[str, Node]) -> Node:
-    """`node` with windows' names and aliases of the select list replaced by what they stand for; a column of FROM
-    comes before an alias of its name. Subqueries have names of their own."""
-
-    def written_out(part: Node) -> Node:
-        if isinstance(part, exp.Query):
-            return part.copy()  # a new node is not gone into
-        is_name = isinstance(part, exp.Column) and len(part.parts) == 1 and not scope.knows(part.name)
-        if not is_name or part.name.lower() not in aliases:
-            return part
-        return exp.Paren(this=aliases[part.name.lower()].copy())
-
-    return named_windows(select, node.copy()).transform(written_out)
-
-
-def _ordered(
-    select: exp.Select, node: Node, scope: Scope, aliases: dict[str, Node], items: Sequence[tuple[str, Node]]
-) -> Node:
-    """One ORDER BY expression: here an alias comes before a column, and a number is a place in the select list."""
-    node = node.copy()
-    key = node.this
-    if isinstance(key, exp.Literal) and key.is_int:
-        node.set("this", items[int(key.name) - 1][1].copy())
-    elif isinstance(key, exp.Column) and len(key.parts) == 1 and key.name.lower() in aliases:
-        node.set("this", aliases[key.name.lower()].copy())
-    else:
-        node.set("this", _written_out(select, key, scope, aliases))
-    return node
 
 
 def _grouped(context: Context, tree: JoinTree, select: exp.Select, clauses: Clauses) -> Context:
@@ -170,11 +142,11 @@ def _group(select: exp.Select, scope: Scope, clauses: Clauses) -> Node | None:
     aliases = {name.lower(): node for name, node in clauses.items}
     group = group.copy()
 
-    def written_out(part: Node) -> Node:
+    def with_places(part: Node) -> Node:
         is_place = isinstance(part, exp.Literal) and part.is_int and isinstance(part.parent, GROUPINGS)
         return clauses.items[int(part.name) - 1][1].copy() if is_place else part
 
-    return _written_out(select, group.transform(written_out), scope, aliases)
+    return written_out(select, group.transform(with_places), scope, aliases)
 
 
 def _computed(context: Context, tree: JoinTree, clauses: Clauses) -> tuple[list[tuple[str, Node]], list[Node]]:
@@ -240,8 +212,8 @@ def top_k(
 ) -> tuple[Operator, list[str]]:
     """The first rows of `node` by `order`: (column, how it is ordered). Returns the new names of `columns`."""
     keys = []
-    for name, ordered in order:
-        key = ordered.copy()
+    for name, sorting in order:
+        key = sorting.copy()
         key.set("this", bound(name))
         keys.append(Term.of(key))
     limit, offset = (query.args.get(clause) for clause in ("limit", "offset"))
