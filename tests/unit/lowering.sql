@@ -195,9 +195,34 @@ select z.x from (select * from t pivot (sum(id) for k in (1, 2))) z join u on z.
 --     Opaque [PIVOT]
 --     Scan u [id2]
 
+-- what follows parentheses is done to what they hold
+(select id, v from t) order by id limit 2;
+-- Project [id7, v8]
+--   TopK [c9]
+--     Project [id5, v6, id5]
+--       Project [id1, v3]
+--         Scan t [id1, v3]
+
+-- a join in parentheses is one of FROM, under the names that it gives
+select x.v, y.w from ((select id, v from t) x join (select id, w from u) y on x.id = y.id);
+-- Project [v6, w11]
+--   Join [id5 = id10]
+--     Project [id1, v3]
+--       Scan t [id1, v3]
+--     Project [id7, w9]
+--       Scan u [id7, w9]
+
+-- but not on the other side of a join
+select t.v from t left join (u join s on u.id = s.c) on t.id = u.id;
+-- Opaque [joins in parentheses]
+
 -- ORDER BY takes an alias before a column, in expressions too
 select -v as v from t order by v + 0, t.v limit 1;
 -- Project [v5]
 --   TopK [c6, c7]
 --     Project [-v3, (-v3) + 0, v3]
 --       Scan t [v3]
+
+-- VALUES with a LIMIT
+values (1), (2) order by col1 limit 1;
+-- Opaque [VALUES with ORDER BY or LIMIT]

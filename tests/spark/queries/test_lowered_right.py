@@ -73,3 +73,31 @@ def test_order_by_takes_aliases_before_columns(small: History) -> None:
     ])  # fmt: skip
     check(small, ["select id, named_struct('v', -id) as t from t order by t.v limit 2"], "both")
     check(small, ["select id, -v as v from t order by (select count(*) from u where u.id < v), id limit 2"], "ORDER BY")
+
+
+def test_what_follows_parentheses_is_of_the_query(small: History) -> None:
+    check(small, [
+        "(select id, v from t) order by id desc limit 2",
+        "select * from ((select id, v from t) order by id limit 2)",
+        "select id from t where id in ((select id from u) order by id limit 1)",
+        "(select id, v from t) union all ((select id, v from u) order by id limit 1)",
+        "with x as (select id, v from t) (select * from x) order by id limit 2",
+        "(select id, v from t order by id desc limit 3) order by id limit 2",
+        "select id, ((select max(v) as w from u) order by w offset 1) as mx from t",
+    ])  # fmt: skip
+    check(small, ["select id from t where exists ((select 1 from u where u.v = t.v) limit 0)"], "a subquery")
+
+
+JOINED = "(select id, v from t) x join (select id as w from u) y on x.id = y.w"
+
+
+def test_joins_in_parentheses(small: History) -> None:
+    check(small, [
+        f"select v from ({JOINED})",
+        f"select x.v, y.w from ({JOINED})",
+        "select v from ((select id, v from t) x left anti join (select id as w from u) y on x.id = y.w)",
+        f"select id from t where v in (select v from ({JOINED}))",
+        "select u.id, t.v from (u join t on u.id = t.id)",
+        "select x.id from ((select id from t) x)",
+    ])  # fmt: skip
+    check(small, [f"select u.id, w from u left join ({JOINED}) on u.v = x.id"], "parentheses")

@@ -18,8 +18,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dbt.adapters.streamspark.changes.query.algebra import Opaque
+from dbt.adapters.streamspark.changes.query.alone import standing_alone
 from dbt.adapters.streamspark.changes.query.lowering import Cte, Ctes, Lowering, Relation
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered, Unresolved
+from dbt.adapters.streamspark.changes.query.parentheses import out_of_parentheses
 from dbt.adapters.streamspark.changes.query.select import lower_select
 from dbt.adapters.streamspark.changes.query.set_operations import lower_set_operation
 from dbt.adapters.streamspark.changes.query.sources import lower_values
@@ -40,7 +42,7 @@ def lower(low: Lowering, query: Node, ctes: Ctes | None = None, inside: bool = F
 
 
 def _lowered(low: Lowering, query: Node, ctes: Ctes) -> Relation:
-    query = query.unnest()
+    query = out_of_parentheses(query)
     ctes = _with(query, ctes)
     if isinstance(query, exp.SetOperation):
         return lower_set_operation(low, query, ctes)
@@ -63,7 +65,7 @@ def _with(query: Node, ctes: Ctes) -> Ctes:
 
 def opaque(low: Lowering, query: Node, ctes: Ctes, reason: NotCovered) -> Relation:
     """The query as one operator without a rule. Raises `reason` when it does not stand alone."""
-    sql = _standing_alone(query, ctes)
+    sql = standing_alone(query, ctes)
     schema = low.schema_of(sql)
     if schema is None:
         raise reason
@@ -71,20 +73,3 @@ def opaque(low: Lowering, query: Node, ctes: Ctes, reason: NotCovered) -> Relati
     tables = [table for token, table in low.tables.items() if token in sql]
     columns = tuple(zip((field.name for field in schema.fields), names, strict=True))
     return Relation(Opaque(sql, names, tables, reason), columns)
-
-
-def _standing_alone(query: Node, ctes: Ctes) -> str:
-    """The query's SQL, with the WITHs around it that it may name in front."""
-    own = query.unnest().copy()
-    for name, cte in reversed(list(ctes.by_name.items())):
-        if any(table.name.lower() == name for table in own.find_all(exp.Table)):
-            own = _with_cte(own, name, cte)
-    return str(own.sql("spark", comments=False))
-
-
-def _with_cte(query: Node, name: str, cte: Cte) -> Node:
-    """As a subquery around: WITH inside WITH keeps each name to the query that it was given for."""
-    alias = exp.TableAlias(this=exp.to_identifier(name), columns=[exp.to_identifier(c) for c in cte.columns])
-    outer = exp.select("*").from_(query.subquery("__alone"))
-    outer.set("with_", exp.With(expressions=[exp.CTE(this=cte.query.copy(), alias=alias)]))
-    return outer

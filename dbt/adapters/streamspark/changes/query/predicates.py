@@ -10,6 +10,7 @@ from sqlglot import exp
 from dbt.adapters.streamspark.changes.query.algebra import Condition, Operator, SemiJoin, Term
 from dbt.adapters.streamspark.changes.query.joins import JoinTree, conjuncts
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered, Unresolved, place
+from dbt.adapters.streamspark.changes.query.parentheses import out_of_parentheses
 from dbt.adapters.streamspark.changes.query.scope import bound
 from dbt.adapters.streamspark.changes.query.subqueries import Context, correlated_body, replace_subqueries
 
@@ -56,7 +57,8 @@ def _exists(context: Context, tree: JoinTree, query: Node, negated: bool) -> Non
 
 def _without_limit(query: Node) -> Node:
     """Whether there is a row does not depend on how many are asked for."""
-    limit, query = query.unnest().args.get("limit"), query.unnest().copy()
+    query = out_of_parentheses(query).copy()
+    limit = query.args.get("limit")
     if (
         limit is not None
         and not query.args.get("offset")

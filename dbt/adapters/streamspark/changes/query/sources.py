@@ -19,7 +19,10 @@ from dbt.adapters.streamspark.changes.query.algebra import (
 from dbt.adapters.streamspark.changes.query.joins import JoinTree, conjuncts
 from dbt.adapters.streamspark.changes.query.lowering import Ctes, Lowering, Relation
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered, place
+from dbt.adapters.streamspark.changes.query.parentheses import bare
 from dbt.adapters.streamspark.changes.query.scope import Column, Scope, Source, bind, bound
+
+UNDERSTOOD = frozenset(("this", "db", "catalog", "expressions", "alias", "joins", "laterals"))
 
 
 def lower_from(low: Lowering, select: exp.Select, ctes: Ctes, scope: Scope) -> tuple[JoinTree, list[Node]]:
@@ -31,12 +34,13 @@ def lower_from(low: Lowering, select: exp.Select, ctes: Ctes, scope: Scope) -> t
     if clause is None:
         tree.add(Constant("select '0' as __id", []))
         return tree, []
-    _first(low, clause.this, ctes, scope, tree)
-    for join in [*(clause.this.args.get("joins") or []), *(select.args.get("joins") or [])]:
+    first = bare(clause.this)
+    _first(low, first, ctes, scope, tree)
+    for join in [*(first.args.get("joins") or []), *(select.args.get("joins") or [])]:
         if conditions and join.side:
             raise NotCovered("a subquery in ON before an outer join", conditions[0])
         conditions += _join(low, join, ctes, scope, tree)
-    for lateral in [*(clause.this.args.get("laterals") or []), *(select.args.get("laterals") or [])]:
+    for lateral in [*(first.args.get("laterals") or []), *(select.args.get("laterals") or [])]:
         generate(low, lateral, scope, tree)
     return tree, conditions
 
@@ -49,8 +53,8 @@ def _first(low: Lowering, item: Node, ctes: Ctes, scope: Scope, tree: JoinTree) 
 
 def source_of(low: Lowering, item: Node, ctes: Ctes) -> tuple[Relation, Source]:
     """One item of FROM, and what it is called."""
-    for clause in ("pivots", "sample", "match_recognize"):
-        if item.args.get(clause):
+    for clause, value in item.args.items():
+        if value and clause not in UNDERSTOOD:
             raise NotCovered(clause.rstrip("s").upper(), item)
     relation = _relation(low, item, ctes)
     alias = item.args.get("alias")
@@ -89,6 +93,8 @@ def _table(low: Lowering, item: exp.Table, ctes: Ctes) -> Relation:
 
 def lower_values(low: Lowering, values: exp.Values) -> Relation:
     """VALUES: a row's id is its place in the list."""
+    if any(value for clause, value in values.args.items() if clause not in UNDERSTOOD):
+        raise NotCovered("VALUES with ORDER BY or LIMIT", values)
     rows = [row.expressions if isinstance(row, exp.Tuple) else [row] for row in values.expressions]
     names = [low.names.new() for _ in rows[0]]
     texts = [", ".join([f"'{place}'", *(bind(v, Scope()).sql("spark") for v in row)]) for place, row in enumerate(rows)]
@@ -108,9 +114,12 @@ def _range(low: Lowering, call: exp.Anonymous) -> Relation:
 
 
 def _join(low: Lowering, join: exp.Join, ctes: Ctes, scope: Scope, tree: JoinTree) -> list[Node]:
-    if isinstance(join.this, exp.Lateral):
+    item = bare(join.this)
+    if isinstance(item, exp.Lateral):
         raise NotCovered("a LATERAL subquery", join)
-    relation, source = source_of(low, join.this, ctes)
+    if item.args.get("joins") or item.args.get("laterals"):
+        raise NotCovered("joins in parentheses", join)
+    relation, source = source_of(low, item, ctes)
     shared = _shared(join, scope, source)
     side, kind = join.side.upper(), join.kind.upper()
     if kind in ("SEMI", "ANTI"):

@@ -18,12 +18,14 @@ from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Condition,
 from dbt.adapters.streamspark.changes.query.joins import JoinTree, conjuncts
 from dbt.adapters.streamspark.changes.query.lowering import Ctes, Lowering
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered, Unresolved
+from dbt.adapters.streamspark.changes.query.parentheses import out_of_parentheses
 from dbt.adapters.streamspark.changes.query.scope import Scope, bind, bound
 from dbt.adapters.streamspark.changes.query.sources import lower_from
 
 ONE_ROW = "if(count(*) > 1, raise_error('a scalar subquery gave more than one row'), any_value({}))"
 COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct)
 COLLECTIONS = (exp.ArrayAgg, exp.ArrayUniqueAgg)
+OTHER_PLACES = (exp.In, exp.Any, exp.All, exp.Order, exp.Limit, exp.Offset)  # the last three: EXISTS ((…) LIMIT 1)
 REFUSED = ("group", "having", "qualify", "distinct", "limit", "offset", "with_", "laterals", "windows")
 
 
@@ -79,7 +81,7 @@ class Body:
 def correlated_body(context: Context, query: Node) -> Body:
     """FROM and WHERE of a subquery that names columns of the query around. Raises NotCovered for what is no plain
     SELECT."""
-    select = query.unnest()
+    select = out_of_parentheses(query)
     refused = [clause for clause in REFUSED if select.args.get(clause)]
     if not isinstance(select, exp.Select) or refused:
         raise NotCovered(
@@ -136,9 +138,9 @@ def _next_subquery(root: Node) -> Node | None:
 def _column_of(context: Context, tree: JoinTree, found: Node) -> Node:
     if isinstance(found, exp.Exists):
         return _mark(context, tree, found.this)
-    if isinstance(found.parent, exp.In | exp.Any | exp.All) or not isinstance(found, exp.Subquery):
+    if isinstance(found.parent, OTHER_PLACES) or not isinstance(found, exp.Subquery):
         raise NotCovered("a subquery in this place", found.parent or found)
-    return _scalar(context, tree, found.this)
+    return _scalar(context, tree, found)
 
 
 def _scalar(context: Context, tree: JoinTree, query: Node) -> Node:
