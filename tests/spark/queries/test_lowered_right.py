@@ -101,3 +101,16 @@ def test_joins_in_parentheses(small: History) -> None:
         "select x.id from ((select id from t) x)",
     ])  # fmt: skip
     check(small, [f"select u.id, w from u left join ({JOINED}) on u.v = x.id"], "parentheses")
+
+
+def test_aggregates_of_no_rows(small: History) -> None:
+    """What a scalar subquery gives where it finds nothing."""
+    of = "select u.id, (select {} from t where t.v = u.v) as n from u"
+    null = (
+        *("avg(t.id)", "min_by(t.id, t.s)", "first(t.id) ignore nulls", "any(t.b)", "bool_and(t.b)", "stddev(t.id)"),
+        *("percentile(t.id, 0.5)", "mean(t.id)", "max(t.id) filter (where t.b)", "regr_avgx(t.v, t.id)"),
+    )
+    some = ("regr_count(t.v, t.id)", "count(*) filter (where t.b)", "size(collect_set(t.id))")
+    check(small, [of.format(call) for call in (*some, f"concat_ws(',', {', '.join(null)})")])
+    unknown = ("bitmap_construct_agg(bitmap_bit_position(t.id)) is null", "hll_sketch_agg(t.id) is null")
+    check(small, [of.format(call) for call in unknown], "no rows")

@@ -25,7 +25,7 @@ class Functions:
             return []
         if isinstance(node, exp.Window):
             return [found for part in _window_parts(node) for found in self.aggregates(part)]
-        if self.is_aggregate(_unwrapped(node)):
+        if self.is_aggregate(unwrapped(node)):
             return [node]
         return [found for part in node.iter_expressions() for found in self.aggregates(part)]
 
@@ -48,7 +48,8 @@ class Functions:
         return "" if info is None else str(info.getGroup())
 
 
-def _unwrapped(node: Node) -> Node:
+def unwrapped(node: Node) -> Node:
+    """The call inside FILTER and the like."""
     while isinstance(node, WRAPPERS):
         node = node.this
     return node
@@ -56,6 +57,6 @@ def _unwrapped(node: Node) -> Node:
 
 def _window_parts(node: exp.Window) -> list[Node]:
     """What a window is computed from: the arguments of its function, its partitions and its order."""
-    function = _unwrapped(node.this)
+    function = unwrapped(node.this)
     parts = [*function.iter_expressions(), *(node.args.get("partition_by") or [])]
     return [*parts, node.args["order"]] if node.args.get("order") else parts

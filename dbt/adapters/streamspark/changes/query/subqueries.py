@@ -18,13 +18,12 @@ from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Condition,
 from dbt.adapters.streamspark.changes.query.joins import JoinTree, conjuncts
 from dbt.adapters.streamspark.changes.query.lowering import Ctes, Lowering
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered, Unresolved
+from dbt.adapters.streamspark.changes.query.of_nothing import of_nothing
 from dbt.adapters.streamspark.changes.query.parentheses import out_of_parentheses
 from dbt.adapters.streamspark.changes.query.scope import Scope, bind, bound
 from dbt.adapters.streamspark.changes.query.sources import lower_from
 
 ONE_ROW = "if(count(*) > 1, raise_error('a scalar subquery gave more than one row'), any_value({}))"
-COUNTS = (exp.Count, exp.CountIf, exp.ApproxDistinct)
-COLLECTIONS = (exp.ArrayAgg, exp.ArrayUniqueAgg)
 OTHER_PLACES = (exp.In, exp.Any, exp.All, exp.Order, exp.Limit, exp.Offset)  # the last three: EXISTS ((…) LIMIT 1)
 REFUSED = ("group", "having", "qualify", "distinct", "limit", "offset", "with_", "laterals", "windows")
 
@@ -178,20 +177,10 @@ def _correlated_scalar(context: Context, tree: JoinTree, query: Node) -> Node:
     for call in calls:
         name = context.low.names.new()
         aggregates.append((name, Term.of(call)))
-        call.replace(_of_nothing(call, bound(name)))
+        call.replace(of_nothing(call, bound(name)))
     _refuse_others(item, {name for name, _ in aggregates})
     _join_by_key(context, tree, body, aggregates)
     return item
-
-
-def _of_nothing(call: Node, column: Node) -> Node:
-    """An aggregate's column after a left join, with what the aggregate gives for no rows."""
-    function = call.this if isinstance(call, exp.Filter) else call
-    if isinstance(function, COUNTS):
-        return exp.Coalesce(this=column, expressions=[exp.Literal.number(0)])
-    if isinstance(function, COLLECTIONS):
-        return exp.Coalesce(this=column, expressions=[exp.Anonymous(this="array")])
-    return column
 
 
 def _refuse_others(item: Node, known: set[str]) -> None:
