@@ -114,3 +114,12 @@ def test_aggregates_of_no_rows(small: History) -> None:
     check(small, [of.format(call) for call in (*some, f"concat_ws(',', {', '.join(null)})")])
     unknown = ("bitmap_construct_agg(bitmap_bit_position(t.id)) is null", "hll_sketch_agg(t.id) is null")
     check(small, [of.format(call) for call in unknown], "no rows")
+
+
+def test_maps(small: History) -> None:
+    check(small, [
+        "select id, explode(m) from t", "select id, posexplode(m) from t", "select id, e.key from t lateral view explode(m) e",
+        "select count(*) as n from (select explode(map('a', id)) from t)", "select id, explode(array(v, id)) from t",
+        "with x as (select m as mm from t) select explode_outer(mm) from x",
+    ])  # fmt: skip
+    check(small, ["select m, count(*) as n from t group by m"], "maps")

@@ -17,6 +17,7 @@ from dbt.adapters.streamspark.changes.differentiate.differentiation import END, 
 from dbt.adapters.streamspark.changes.differentiate.equalities import compares_otherwise, written_alike
 from dbt.adapters.streamspark.changes.differentiate.leaves import Leaf
 from dbt.adapters.streamspark.changes.differentiate.local_rows import too_many
+from dbt.adapters.streamspark.changes.differentiate.maps import groups_maps
 from dbt.adapters.streamspark.changes.differentiate.views import Views
 from dbt.adapters.streamspark.changes.ends import Point, resolve_end
 from dbt.adapters.streamspark.changes.fallbacks import fallbacks
@@ -179,6 +180,8 @@ class QueryInterval:
         nodes = list(found.root.walk())
         if any(compares_otherwise(d, node) for node in nodes if isinstance(node, SemiJoin)):
             return NotCovered("an IN that compares two types without ANSI mode")
+        if groups_maps(d, found.root):
+            return NotCovered("groups of maps")
         lookups = [node for node in nodes if isinstance(node, OuterJoin) and node.lookup]
         if all(written_alike(d, node.left, node.right, node.pairs) for node in lookups):
             return None

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbt.adapters.streamspark.changes.query.lowering import Cte, Ctes
-from dbt.adapters.streamspark.changes.query.not_covered import Node
+from dbt.adapters.streamspark.changes.query.lowering import Cte, Ctes, Lowering
+from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
 from dbt.adapters.streamspark.changes.query.parentheses import out_of_parentheses
+
+FROM = ("from_", "joins", "laterals")
 
 
 def standing_alone(query: Node, ctes: Ctes) -> str:
@@ -24,3 +26,16 @@ def _with_cte(query: Node, name: str, cte: Cte) -> Node:
     outer = exp.select("*").from_(query.subquery("__alone"))
     outer.set("with_", exp.With(expressions=[exp.CTE(this=cte.query.copy(), alias=alias)]))
     return outer
+
+
+def names_given(low: Lowering, select: exp.Select, ctes: Ctes, item: Node) -> list[str]:
+    """What Spark calls the columns that `item`, in the select list, gives; `ctes`: those of the SELECT, too. Raises
+    NotCovered."""
+    asked = select.copy()
+    for clause in [clause for clause in asked.args if clause not in FROM]:
+        asked.set(clause, None)
+    asked.set("expressions", [item.copy()])
+    schema = low.schema_of(standing_alone(asked, ctes))
+    if schema is None:
+        raise NotCovered("a generator whose columns have no names", item)
+    return list(schema.names)

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Filter, Item, Operator, Project, Term, TopK
 from dbt.adapters.streamspark.changes.query.aliases import ordered, written_out
+from dbt.adapters.streamspark.changes.query.alone import names_given
 from dbt.adapters.streamspark.changes.query.grouping import aggregate, is_grouped
 from dbt.adapters.streamspark.changes.query.joins import JoinTree, conjuncts
 from dbt.adapters.streamspark.changes.query.lowering import Ctes, Lowering, Relation
@@ -110,7 +111,7 @@ def _item(context: Context, select: exp.Select, node: Node, tree: JoinTree) -> I
     elif isinstance(node.unalias() if not isinstance(node, exp.Aliases) else node.this, exp.Explode | exp.ExplodeOuter):
         call = node.this if isinstance(node, exp.Alias | exp.Aliases) else node
         aliases = [alias.name for alias in node.expressions] if isinstance(node, exp.Aliases) else [node.alias]
-        names = [name for name in aliases if name]
+        names = [name for name in aliases if name] or names_given(context.low, select, context.ctes, call)
         columns = exploded(context.low, call, names, context.scope, tree, outer=False)
         yield from ((name, bound(ours)) for name, ours in columns)
     else:

@@ -16,6 +16,7 @@ from dbt.adapters.streamspark.changes.query.algebra import (
     SemiJoin,
     Term,
 )
+from dbt.adapters.streamspark.changes.query.alone import names_given
 from dbt.adapters.streamspark.changes.query.joins import JoinTree, conjuncts
 from dbt.adapters.streamspark.changes.query.lowering import Ctes, Lowering, Relation
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered, place
@@ -41,7 +42,7 @@ def lower_from(low: Lowering, select: exp.Select, ctes: Ctes, scope: Scope) -> t
             raise NotCovered("a subquery in ON before an outer join", conditions[0])
         conditions += _join(low, join, ctes, scope, tree)
     for lateral in [*(first.args.get("laterals") or []), *(select.args.get("laterals") or [])]:
-        generate(low, lateral, scope, tree)
+        generate(low, lateral, select, ctes, scope, tree)
     return tree, conditions
 
 
@@ -219,10 +220,12 @@ def _coalesced(low: Lowering, tree: JoinTree, sides: dict[str, tuple[str, str]])
     return made
 
 
-def generate(low: Lowering, lateral: exp.Lateral, scope: Scope, tree: JoinTree) -> None:
+def generate(low: Lowering, lateral: exp.Lateral, select: exp.Select, ctes: Ctes, scope: Scope, tree: JoinTree) -> None:
     """LATERAL VIEW [OUTER] explode or posexplode."""
     alias = lateral.args.get("alias")
     names = [name.name for name in alias.columns] if alias is not None else []
+    every = exp.Column(this=exp.Star(), table=exp.to_identifier(lateral.alias))
+    names = names or names_given(low, select, ctes, every)
     columns = exploded(low, lateral.this, names, scope, tree, outer=bool(lateral.args.get("outer")))
     scope.add(Source((lateral.alias or "__lateral",), tuple(columns)))
 
@@ -230,14 +233,13 @@ def generate(low: Lowering, lateral: exp.Lateral, scope: Scope, tree: JoinTree) 
 def exploded(
     low: Lowering, call: Node, names: Sequence[str], scope: Scope, tree: JoinTree, outer: bool
 ) -> list[Column]:
-    """The columns that explode or posexplode gives, of which `names` are the names; none means Spark's own."""
+    """The columns that explode or posexplode gives, of which `names` are the names."""
     with_position = isinstance(call, exp.Posexplode)
     outer = outer or isinstance(call, exp.ExplodeOuter)
     if not isinstance(call, exp.Explode | exp.ExplodeOuter):
         raise NotCovered("a generator other than explode and posexplode", call)
-    shown = list(names) or [*(["pos"] if with_position else []), "col"]
     position = low.names.new()
-    elements = [low.names.new() for _ in shown[with_position:]]
+    elements = [low.names.new() for _ in names[with_position:]]
     tree.become(Generate(tree.node, Term.of(bind(call.this, scope)), outer, position, elements))
     ours = [position, *elements] if with_position else elements
-    return list(zip(shown, ours, strict=True))
+    return list(zip(names, ours, strict=True))
