@@ -123,3 +123,7 @@ def test_maps(small: History) -> None:
         "with x as (select m as mm from t) select explode_outer(mm) from x",
     ])  # fmt: skip
     check(small, ["select m, count(*) as n from t group by m"], "maps")
+
+
+def test_the_statement_table(small: History) -> None:
+    check(small, ["table u", "TABLE `u`"])

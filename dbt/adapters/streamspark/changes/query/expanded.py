@@ -18,6 +18,7 @@ from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
 
 Cut = tuple[int, int, str]
 _NAME = re.compile(r"\s*(?:[\w$]+|`(?:[^`]|``)+`)(?:\s*\.\s*(?:[\w$]+|`(?:[^`]|``)+`)){0,2}\s*;?\s*")
+_TABLE = re.compile(rf"(?i)\s*table\s({_NAME.pattern})")
 MAX_DEPTH = 50
 
 
@@ -47,6 +48,7 @@ def parse_query(sql: str) -> Node:
 def _expanded(tables: BaseTables, sql: str, namespace: Sequence[str], depth: int) -> str:
     if depth > MAX_DEPTH:
         raise InvalidQuery(f"views are nested more than {MAX_DEPTH} deep; is one of them defined by itself?")
+    sql = _selected(sql)
     root = parse_query(sql)
     cuts: list[Cut] = []
     for table in root.find_all(exp.Table):
@@ -54,6 +56,12 @@ def _expanded(tables: BaseTables, sql: str, namespace: Sequence[str], depth: int
             cuts.append(_replacement(tables, table, namespace, depth))
             cuts.extend(_unqualified(root, table))
     return _pasted(sql, cuts)
+
+
+def _selected(sql: str) -> str:
+    """The statement TABLE as a SELECT."""
+    found = _TABLE.fullmatch(sql)
+    return sql if found is None else f"select * from {found[1]}"
 
 
 def _is_cte(table: exp.Table) -> bool:
