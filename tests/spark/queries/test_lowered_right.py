@@ -61,20 +61,6 @@ def test_keys_are_whole_expressions(small: History) -> None:
     ])  # fmt: skip
 
 
-def test_order_by_takes_aliases_before_columns(small: History) -> None:
-    """In expressions, too; but not where a table is named."""
-    check(small, [
-        "select id, -v as v from t order by v + 0, id limit 2",
-        "select id, -v as v from t order by t.v + 0, id limit 2",
-        "select id as v, v as w from t order by v * -1 limit 2",
-        "select s, -count(*) as v from t group by s order by v + 0, s limit 2",
-        "select id, named_struct('v', -id) as x from t order by x.v limit 2",
-        "select id, -v as v from t order by transform(array(id), v -> v) limit 2",
-    ])  # fmt: skip
-    check(small, ["select id, named_struct('v', -id) as t from t order by t.v limit 2"], "both")
-    check(small, ["select id, -v as v from t order by (select count(*) from u where u.id < v), id limit 2"], "ORDER BY")
-
-
 def test_what_follows_parentheses_is_of_the_query(small: History) -> None:
     check(small, [
         "(select id, v from t) order by id desc limit 2",
@@ -103,6 +89,20 @@ def test_joins_in_parentheses(small: History) -> None:
     check(small, [f"select u.id, w from u left join ({JOINED}) on u.v = x.id"], "parentheses")
 
 
+def test_order_by_takes_aliases_before_columns(small: History) -> None:
+    """In expressions, too; but not where a table is named."""
+    check(small, [
+        "select id, -v as v from t order by v + 0, id limit 2",
+        "select id, -v as v from t order by t.v + 0, id limit 2",
+        "select id as v, v as w from t order by v * -1 limit 2",
+        "select s, -count(*) as v from t group by s order by v + 0, s limit 2",
+        "select id, named_struct('v', -id) as x from t order by x.v limit 2",
+        "select id, -v as v from t order by transform(array(id), v -> v) limit 2",
+    ])  # fmt: skip
+    check(small, ["select id, named_struct('v', -id) as t from t order by t.v limit 2"], "both")
+    check(small, ["select id, -v as v from t order by (select count(*) from u where u.id < v), id limit 2"], "ORDER BY")
+
+
 def test_aggregates_of_no_rows(small: History) -> None:
     """What a scalar subquery gives where it finds nothing."""
     of = "select u.id, (select {} from t where t.v = u.v) as n from u"
@@ -127,3 +127,10 @@ def test_maps(small: History) -> None:
 
 def test_the_statement_table(small: History) -> None:
     check(small, ["table u", "TABLE `u`"])
+
+
+@pytest.mark.parametrize("bound", ["", "keys.FEW", "local_rows.MOST_ROWS"])
+def test_days_that_python_does_not_know(small: History, monkeypatch: pytest.MonkeyPatch, bound: str) -> None:
+    if bound:
+        monkeypatch.setattr(f"dbt.adapters.streamspark.changes.differentiate.{bound}", 1)
+    check(small, ["select cast(d as string) as day, sum(id) as s from far group by d"])

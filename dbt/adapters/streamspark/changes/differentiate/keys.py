@@ -29,7 +29,7 @@ from pyspark.sql.types import (
 )
 
 from dbt.adapters.streamspark.changes.differentiate.clusters import Ranges, clusters
-from dbt.adapters.streamspark.changes.differentiate.key_ranges import key_ranges
+from dbt.adapters.streamspark.changes.differentiate.key_ranges import NO_SUCH_DAY, key_ranges
 from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.literals import literal
@@ -51,8 +51,8 @@ class Column:
     has_null: bool = False
 
     def test(self, expression: str) -> str | None:
-        """A predicate that every row with one of the keys passes; None where there is none to write. `expression` is one
-        operand: a name, or in parentheses."""
+        """A predicate that every row with one of the keys passes; None where there is none to write. `expression`: a
+        name, or in parentheses."""
         if self.values is None and self.ranges is None:
             return None
         null = [f"{expression} is null"] if self.has_null else []
@@ -160,20 +160,29 @@ def _column(frame: DataFrame, field: StructField, values: tuple[Any, ...] | None
 
 
 def _values(kept: Kept, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
-    """The distinct values of these columns, NULL being one. Of more than FEW rows one is collected that has them all:
-    Python takes 10 us to make a row, and its garbage collector a long look at so many. One task makes it sooner than
-    two can send one another what they have found."""
+    """The distinct values of these columns, NULL being one; of none where one is a day that Python does not know."""
     frame = kept.frame.select(*map(quoted, names))
-    if (kept.count or 0) > FEW:
-        row = (
-            frame.coalesce(1)
-            .agg(*(struct(collect_set(quoted(name)), bool_or(isnull(quoted(name)))) for name in names))
-            .first()
-        )
-        assert row is not None
-        return {name: (*some, *([None] if null else [])) for name, (some, null) in zip(names, row, strict=True)}
+    try:
+        return _of_many(frame, names) if (kept.count or 0) > FEW else _of_few(frame, names)
+    except NO_SUCH_DAY:
+        return {}
+
+
+def _of_few(frame: DataFrame, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
     rows = frame.collect()
     return {name: tuple({row[place] for row in rows}) for place, name in enumerate(names)}
+
+
+def _of_many(frame: DataFrame, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    """One row is collected that has them all: Python takes 10 us to make a row, and its garbage collector a long look
+    at so many. One task makes it sooner than two can send one another what they have found."""
+    row = (
+        frame.coalesce(1)
+        .agg(*(struct(collect_set(quoted(name)), bool_or(isnull(quoted(name)))) for name in names))
+        .first()
+    )
+    assert row is not None
+    return {name: (*some, *([None] if null else [])) for name, (some, null) in zip(names, row, strict=True)}
 
 
 def plain_type(data_type: DataType) -> bool:
