@@ -143,6 +143,36 @@ def test_no_fixed_result(bad: History, query: str, message: str) -> None:
         of(bad, query)
 
 
+def test_tables_that_are_read_but_not_named(bad: History) -> None:
+    """Their rows are there in the plan, but only the newest: what changed in them would be lost."""
+    bad.run(
+        "create or replace temporary function most() returns int return (select max(w) from u)",
+        "create or replace temporary function deep(x int) returns int return x + most()",
+        "create or replace temporary function rows_of_u() returns table (id int, w int) return select id, w from u",
+        "create or replace temporary function of_framed() returns int return (select max(id) from framed)",
+        "create or replace temporary function plus_one(x int) returns int return x + 1",
+        "create or replace temporary view numbers as select id from range(3)",
+    )
+    location = bad.session.sql("describe detail u").first()["location"]
+    for query, named in (
+        ("select * from identifier('query_bad.u')", r"table spark_catalog\.query_bad\.u"),
+        ("select t.id from t join identifier('u') x using (id)", r"table spark_catalog\.query_bad\.u"),
+        (f"select * from identifier('delta.`{location}`')", f"table {location}"),
+        ("select * from identifier('plain')", r"table spark_catalog\.query_bad\.plain"),
+        ("select id, most() m from t", r"table spark_catalog\.query_bad\.u"),
+        ("select id from t where exists (select 1 from u where u.w = deep(t.v))", r"table spark_catalog\.query_bad\.u"),
+        ("select t.id, x.w from t join rows_of_u() x on x.id = t.id", r"table spark_catalog\.query_bad\.u"),
+        ("select id, of_framed() m from t", "what is no table"),
+    ):
+        with pytest.raises(UnsupportedQuery, match=f"the query reads {named}.* without naming it in FROM.*Write the"):
+            of(bad, query)
+    for query in (
+        "select id, plus_one(v) w from t where id in (select max(id) from t x)",
+        "with c as (select id from t) select a.id, n.id m from c a join numbers n on a.id = n.id join (values (1)) x (k) on x.k = n.id",
+    ):
+        assert of(bad, query) is not None
+
+
 def test_a_function_that_spark_knows_as_not_deterministic(bad: History) -> None:
     from pyspark.sql.functions import udf
 

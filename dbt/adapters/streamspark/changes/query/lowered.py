@@ -21,6 +21,7 @@ from dbt.adapters.streamspark.changes.query.lowering import Lowering
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
 from dbt.adapters.streamspark.changes.query.prune import prune
 from dbt.adapters.streamspark.changes.query.registry import function_info
+from dbt.adapters.streamspark.changes.query.unseen import refuse_unseen
 from dbt.adapters.streamspark.changes.query.volatile import bind_clock, refuse_volatile, tells_time
 from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
 
@@ -48,6 +49,7 @@ def lowered(
     query = parse_query(text)
     refuse_volatile(query, {name.lower() for schema in schemas.values() for name in schema.names})
     frame = _analysed(spark, text)
+    refuse_unseen(frame)
     _refuse_volatile_functions(frame, query)
     _check_names(frame.schema)
     low = Lowering(spark, tables, schemas, lower)
