@@ -130,6 +130,18 @@ select id, row_number() over (partition by k, v order by id) as rn, sum(id) over
 --   Window [ROW_NUMBER() OVER (PARTITION BY k2, v3 ORDER BY id1, __id), SUM(id1) OVER (PARTITION BY k2)]
 --     Scan t [id1, k2, v3]
 
+-- what picks one of several equals picks it by its number in the partition; the frame stays as it is
+select id, first_value(v) over (partition by k order by id) as f, last_value(v, true) over (partition by k order by id) as l from t;
+-- Project [id1, c5, c7]
+--   Window [MIN_BY(v3, c6) OVER (PARTITION BY k2 ORDER BY id1), MAX_BY(v3, IF((v3) IS NULL, NULL, c6)) OVER (PARTITION BY k2 ORDER BY id1)]
+--     Scan t [id1, k2, v3]
+
+-- a window without an order is all of its partition, in the order of ids
+select any_value(v) over (partition by k) as a, max_by(v, id) over (partition by k) as m from t;
+-- Project [c5, c6]
+--   Window [ANY_VALUE(v3) OVER (PARTITION BY k2 ORDER BY __id rows BETWEEN UNBOUNDED preceding AND UNBOUNDED following), MAX_BY(v3, IF((id1) IS NULL, NULL, STRUCT(id1, __id))) OVER (PARTITION BY k2)]
+--     Scan t [id1, k2, v3]
+
 -- QUALIFY filters behind the windows
 select id from t qualify rank() over (partition by k order by id) = 1;
 -- Project [id1]

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from dbt.adapters.streamspark.changes import changes
+from dbt.adapters.streamspark.changes import changes, explain
+from dbt.adapters.streamspark.changes.change_query import ChangeQuery
+from dbt.adapters.streamspark.changes.changes import read_changes
 from tests.spark.jobs import jobs_of
 from tests.spark.queries.history import History
+from tests.spark.queries.oracle import Ledger, of_rows, read
 from tests.spark.queries.traps import check_ledger, of
 
 
@@ -160,6 +163,31 @@ class TestOneTable:
         check_ledger(history, both, [0, 1, 2])
         check_ledger(history, "select id, row_number() over (partition by a order by v, id) n from t", [0, 1, 2])
 
+    def test_ties_in_windows(self, history: History) -> None:
+        """Which of the equals comes first is the same at both ends: who went is no longer picked. Spark, over so few
+        rows, takes them as they come, as ids do."""
+        history.table("t", "id int, k int, o int, v string")
+        history.run(
+            "insert into t select /*+ coalesce(1) */ * from values (1, 1, 1, null), (2, 1, 1, 'Y'), (3, 1, 1, 'X'), "
+            "(4, 1, 2, 'Z'), (5, 1, 2, 'A'), (6, 2, 1, 'B') as a (id, k, o, v)"
+        )
+        history.marked(
+            ["delete from t where id = 1"], ["delete from t where id in (2, 5)"], ["delete from t where k = 2"]
+        )
+        frames = ("order by o", "order by o desc", "order by o range between 1 preceding and current row")
+        picks = ("first_value(v)", "first(v, true)", "last_value(v)", "last(v) ignore nulls", "any_value(v)")
+        windows = [
+            *(f"{pick} over (partition by k {frame})" for frame in frames for pick in picks),
+            *(f"nth_value(v, {n}) over (partition by k {frame})" for frame in frames[:2] for n in (1, 2)),
+            "first_value(v) over (partition by k order by o rows between unbounded preceding and 1 following)",
+        ]
+        for some in (windows, [f"{pick} over (partition by k)" for pick in picks]):
+            query = f"select id, {', '.join(f'{window} as c{number}' for number, window in enumerate(some))} from t"
+            assert explain(history.session, query, history.points[0]).fallbacks == ()
+            check_ledger(history, query, [0, 1, 2, 3])
+        by_value = "select id, max_by(v, k) over (partition by k) a, min_by(v, o) over (partition by k) i from t"
+        assert {change[0] for change in of_rows_alike(history, by_value, 0, 2)} == {1, 2, 3, 4, 5}
+
     def test_groups_of_nulls_in_one_column_or_the_other(self, history: History) -> None:
         history.table("t", "a string, b string")
         history.run("insert into t values ('x', null), (null, 'x'), (null, null), ('', null)")
@@ -187,6 +215,19 @@ class TestOneTable:
             assert [change[0] for change in of(history, f"select {column}, count(*) c from t group by {column}")] == [
                 "insert", "update_postimage", "update_preimage",
             ]  # fmt: skip
+
+
+def of_rows_alike(history: History, query: str, start: int, end: int) -> list[tuple[Any, ...]]:
+    """The changes, which make of all rows at the start, as changes tell them, all rows at the end."""
+    asked = ChangeQuery(history.session, query)
+    before, after = (asked.frontier(history.points[point]) for point in (start, end))
+    ledger, fresh = Ledger(), Ledger()
+    ledger.apply(read(read_changes(asked.interval(None, before))))
+    fresh.apply(read(read_changes(asked.interval(None, after))))
+    rows = read_changes(asked.interval(before, after)).collect()
+    ledger.apply(of_rows(rows))
+    assert ledger.rows == fresh.rows
+    return [tuple(row) for row in rows]
 
 
 def half_filled_pair(history: History) -> History:

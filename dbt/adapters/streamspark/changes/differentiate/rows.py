@@ -68,8 +68,9 @@ def _(node: algebra.Aggregate, inputs: Inputs, carried: Carried = ()) -> str:
 @rows.register
 def _(node: algebra.Window, inputs: Inputs, carried: Carried = ()) -> str:
     """Rows of other `carried` values are in other windows."""
-    items = [(name, _by(term, carried)) for name, term in node.items]
-    return f"select {listed(node.child.columns, named(items), ['__id'], carried)} from {inputs[0]}"
+    items, places = ([(name, _by(term, carried)) for name, term in some] for some in (node.items, node.places))
+    source = f"(select *, {listed(named(places))} from {inputs[0]})" if places else inputs[0]
+    return f"select {listed(node.child.columns, named(items), ['__id'], carried)} from {source}"
 
 
 def _by(term: algebra.Term, columns: Carried) -> algebra.Term:

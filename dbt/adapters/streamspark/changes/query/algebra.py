@@ -205,10 +205,12 @@ class Aggregate(Unary):
 
 @dataclass(eq=False)
 class Window(Unary):
-    """The child's rows and `items`; `partition` is what all of the items' windows are partitioned by."""
+    """The child's rows and `items`; `partition` is what all of the items' windows are partitioned by. `places` are
+    numbers of the rows that items read, in windows of the same partitions and order."""
 
     items: list[Item]
     partition: list[Term]
+    places: list[Item] = field(default_factory=list)
 
     @property
     def columns(self) -> list[str]:

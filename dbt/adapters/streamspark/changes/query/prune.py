@@ -79,6 +79,8 @@ def _(node: algebra.Aggregate, used: set[str]) -> None:
 @_trim.register
 def _(node: algebra.Window, used: set[str]) -> None:
     node.items = [item for item in node.items if item[0] in used]
+    read = set().union(*(term.columns for _, term in node.items))
+    node.places = [item for item in node.places if item[0] in read]
 
 
 @_trim.register

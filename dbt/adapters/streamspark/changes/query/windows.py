@@ -11,9 +11,7 @@ from dbt.adapters.streamspark.changes.query.joins import JoinTree
 from dbt.adapters.streamspark.changes.query.lowering import Lowering
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
 from dbt.adapters.streamspark.changes.query.scope import bound
-
-ROW_ID = "__id"
-BY_POSITION = (exp.RowNumber, exp.Ntile, exp.Lag, exp.Lead)
+from dbt.adapters.streamspark.changes.query.ties import with_ties_broken
 
 
 def named_windows(select: exp.Select, node: Node) -> Node:
@@ -41,16 +39,33 @@ def lower_windows(low: Lowering, tree: JoinTree, bound_nodes: Sequence[Node], wh
     names: dict[str, str] = {}
     items: list[Item] = []
     partitions: list[dict[str, Term]] = []
+    places = _Places(low)
     for window in [found for root in roots for found in _outermost(root)]:
         key = window.sql("spark", comments=False)
         if key not in names:
             names[key] = low.names.new()
-            items.append((names[key], Term.of(with_tie_break(window))))
+            items.append((names[key], Term.of(with_ties_broken(window, places.of))))
             partitions.append(_partition(window))
         window.replace(bound(names[key]))
     if items:
-        tree.become(Window(tree.node, items, _common(partitions), place=where))
+        tree.become(Window(tree.node, items, _common(partitions), places.items, place=where))
     return [root.this for root in roots]
+
+
+class _Places:
+    """Numbers of rows by which windows tell ties, each once."""
+
+    def __init__(self, low: Lowering) -> None:
+        self._low = low
+        self._names: dict[str, str] = {}
+        self.items: list[Item] = []
+
+    def of(self, numbering: exp.Window) -> str:
+        term = Term.of(numbering)
+        if term.sql not in self._names:
+            self._names[term.sql] = self._low.names.new()
+            self.items.append((self._names[term.sql], term))
+        return self._names[term.sql]
 
 
 def _outermost(root: Node) -> list[exp.Window]:
@@ -69,20 +84,3 @@ def _common(partitions: Sequence[dict[str, Term]]) -> list[Term]:
     """What every window is partitioned by: a row's windows all lie inside the rows that share it."""
     first, *others = partitions
     return [term for sql, term in first.items() if all(sql in other for other in others)]
-
-
-def with_tie_break(window: exp.Window) -> exp.Window:
-    """Where the place of a row among equals shows, row ids say which comes first: any order would do, but it has
-    to be the same at both ends."""
-    order = window.args.get("order")
-    if order is None or not _shows_places(window):
-        return window
-    copy = window.copy()
-    copy.args["order"].append("expressions", exp.Ordered(this=bound(ROW_ID), nulls_first=True))
-    return copy
-
-
-def _shows_places(window: exp.Window) -> bool:
-    spec = window.args.get("spec")
-    by_rows = spec is not None and str(spec.args.get("kind", "")).upper() == "ROWS"
-    return by_rows or any(window.this.find(kind) for kind in BY_POSITION)
