@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from dbt.adapters.streamspark.changes import changes
-from tests.spark.queries.history import History
-from tests.spark.queries.oracle import check_interval
+from tests.consuming import newest
+from tests.spark.queries.history import FAST, TRACKED, History, session_with
+from tests.spark.queries.oracle import apply_to_bag, bag, check_interval, read
 
 
 class TestColumns:
@@ -66,3 +69,52 @@ class TestColumns:
             "select c1, row_number() over (partition by `__id` order by `a b`) `r n` from t",
         ):  # fmt: skip
             check_interval(history, query, 0, 1)
+
+
+class TestViews:
+    def test_columns_of_a_star_go_by_name(self, history: History) -> None:
+        """They are what the view has had from the beginning, whatever has come to the table and wherever they are."""
+        history.run(
+            "create table t (a int, b int, c int) using delta tblproperties "
+            "('delta.enableRowTracking' = 'true', 'delta.columnMapping.mode' = 'name')",
+            "insert into t values (1, 2, 3), (4, 5, 6)",
+            "create view alike as select * from t",
+            "create view renamed (x, `y z`, q) as with w as (select * from t) select b, a, c from (select * from w)",
+            "create view starred (x, y, q, b) as select t.*, a + b as `s t` from t",
+            "create view listed (x, n) as select a, count(*) as m from t group by a",
+            "create view twice (x, y) as select a, a from (select * from t)",
+            "create view open with schema evolution as select * from t",
+        )
+        version = partial(newest, history.session, "query_traps.t")
+        views = [f"select * from {name}" for name in ("alike", "renamed", "starred", "listed", "twice", "open")]
+        views.append("select v.q, count(*) n from renamed v join starred s on v.q = s.q group by v.q")
+        for change in ("column c first", "column b after a"):
+            history.run(f"alter table t alter {change}", "alter table t add column (more int)")
+            begun, before = version(), {view: bag(history.session.sql(view).collect()) for view in views}
+            history.run(
+                "insert into t (a, b, c) values (7, 8, 9)", "update t set b = b + 1", "delete from t where a = 1"
+            )
+            for view in views:
+                found = read(changes(history.session, view, begun, version()))
+                assert apply_to_bag(before[view], found) == bag(history.session.sql(view).collect()), view
+            history.run("alter table t drop column more", "insert into t (a, b, c) values (1, 2, 3)")
+
+    def test_names_in_a_view_are_of_its_own_schema(self, history: History) -> None:
+        """The session has views of that name, which the view does not mean; a temporary view it may be made of."""
+        history.spark.sql("drop schema if exists query_other cascade")
+        history.run("create schema query_other")
+        other = session_with(history.spark, FAST, "query_other")
+        try:
+            other.sql(f"create table x (id int) {TRACKED.format(vectors='true')}")
+            other.sql("create view over_x as select id from x")
+            other.sql("create view farther as select id from over_x where id > 0")
+            history.run("create view x as select 77 as id", "create temporary view over_x as select 78 as id")
+            history.run(
+                "create temporary view mine as select f.id from query_other.farther f, over_x o where o.id = 78"
+            )
+            other.sql("insert into x values (1)")
+            for name in ("query_other.over_x", "query_other.farther", "mine"):
+                found = changes(history.session, f"select * from {name}", 0, 1).collect()
+                assert [(row["id"], row["_change_type"]) for row in found] == [(1, "insert")]
+        finally:
+            history.spark.sql("drop schema query_other cascade")

@@ -29,11 +29,15 @@ class BaseTable:
 
 @dataclass(frozen=True)
 class View:
-    """A view's text, the namespace in which its names are looked up, and the names of its columns."""
+    """A view's text, the namespace in which its names are looked up, and the names of its columns; `selected` is what
+    its text called them when it was made, empty where that may change. `temporary`: the temporary views that it was
+    made of."""
 
     text: str
     namespace: tuple[str, ...]
     columns: tuple[str, ...]
+    selected: tuple[str, ...] = ()
+    temporary: frozenset[str] = frozenset()
 
 
 @dataclass
@@ -44,12 +48,12 @@ class BaseTables:
     tables: list[BaseTable] = field(default_factory=list)
     _prefix: str = field(default_factory=lambda: f"__streamspark_{uuid.uuid4().hex[:8]}")
 
-    def view(self, parts: Sequence[str], namespace: Sequence[str]) -> View | None:
-        """The view of that name, None when it is none. Raises UnsupportedQuery for one that has no SQL text."""
+    def view(self, parts: Sequence[str], inside: View | None) -> View | None:
+        """The view of that name, None when it is none; `inside` is the one whose text names it. Raises UnsupportedQuery
+        for one that has no SQL text."""
         if parts[0].lower() == "delta":
             return None
-        below = [*namespace, *parts] if len(parts) == 1 and namespace else None
-        metadata = catalog_table(self.spark, parts) or (catalog_table(self.spark, below) if below else None)
+        metadata = self._metadata(parts, inside)
         if metadata is None or not is_view(metadata):
             return None
         text = metadata.viewText()
@@ -58,16 +62,28 @@ class BaseTables:
                 f"view {'.'.join(parts)} was made from a DataFrame and has no SQL text whose changes could be told. "
                 "Write the query out, or make the view with CREATE VIEW."
             )
-        return View(str(text.get()), self._namespace(metadata), tuple(metadata.schema().fieldNames()))
+        return self._of(metadata, str(text.get()))
+
+    def _metadata(self, parts: Sequence[str], inside: View | None) -> Any | None:
+        """To a view an unqualified name is one of its own schema, whatever the session knows under that name; a
+        temporary view is one that it was made of."""
+        if inside is None or len(parts) > 1 or parts[0].lower() in inside.temporary:
+            return catalog_table(self.spark, parts)
+        return catalog_table(self.spark, [*inside.namespace, *parts])
+
+    def _of(self, metadata: Any, text: str) -> View:
+        temporary = frozenset(str(name.last()).lower() for name in _items(metadata.viewReferredTempViewNames()))
+        selected = tuple(map(str, _items(metadata.viewQueryColumnNames())))
+        return View(text, self._namespace(metadata), tuple(metadata.schema().fieldNames()), selected, temporary)
 
     def _namespace(self, metadata: Any) -> tuple[str, ...]:
-        names = metadata.viewCatalogAndNamespace()
-        found = tuple(str(names.apply(index)) for index in range(names.size()))
+        found = tuple(map(str, _items(metadata.viewCatalogAndNamespace())))
         return found[1:] if found[:1] == (SESSION_CATALOG,) else found
 
-    def table(self, parts: Sequence[str], namespace: Sequence[str]) -> BaseTable:
-        """The Delta table of that name. Raises InvalidQuery when there is none, or it is none of Delta's."""
-        home = namespace or (self.spark.catalog.currentDatabase(),)
+    def table(self, parts: Sequence[str], inside: View | None) -> BaseTable:
+        """The Delta table of that name, which the text of the view `inside` names. Raises InvalidQuery when there is
+        none, or it is none of Delta's."""
+        home = (inside.namespace if inside else ()) or (self.spark.catalog.currentDatabase(),)
         log = self._log([*home, *parts] if len(parts) == 1 else list(parts))
         for known in self.tables:
             if known.log.path == log.path:
@@ -85,6 +101,10 @@ class BaseTables:
             raise InvalidQuery(
                 f"{name} is no Delta table: change queries read the log that only Delta keeps"
             ) from error
+
+
+def _items(sequence: Any) -> list[Any]:
+    return [sequence.apply(index) for index in range(sequence.size())]
 
 
 def _name(parts: Sequence[str]) -> str:

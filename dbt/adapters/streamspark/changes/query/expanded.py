@@ -29,7 +29,7 @@ def expanded(tables: BaseTables, sql_or_table: str) -> str:
     version or a view without text.
     """
     sql = f"select * from {sql_or_table}" if _NAME.fullmatch(sql_or_table) else sql_or_table
-    return _expanded(tables, sql.strip().rstrip(";"), (), 0)
+    return _expanded(tables, sql.strip().rstrip(";"), None, 0)
 
 
 def parse_query(sql: str) -> Node:
@@ -45,7 +45,7 @@ def parse_query(sql: str) -> Node:
     return statements[0]
 
 
-def _expanded(tables: BaseTables, sql: str, namespace: Sequence[str], depth: int) -> str:
+def _expanded(tables: BaseTables, sql: str, inside: View | None, depth: int) -> str:
     if depth > MAX_DEPTH:
         raise InvalidQuery(f"views are nested more than {MAX_DEPTH} deep; is one of them defined by itself?")
     sql = _selected(sql)
@@ -53,7 +53,7 @@ def _expanded(tables: BaseTables, sql: str, namespace: Sequence[str], depth: int
     cuts: list[Cut] = []
     for table in root.find_all(exp.Table):
         if isinstance(table.this, exp.Identifier) and not _is_cte(table):
-            cuts.append(_replacement(tables, table, namespace, depth))
+            cuts.append(_replacement(tables, table, inside, depth))
             cuts.extend(_unqualified(root, table))
     return _pasted(sql, cuts)
 
@@ -88,21 +88,38 @@ def _ancestors(node: Node) -> Iterator[Node]:
         yield node
 
 
-def _replacement(tables: BaseTables, table: exp.Table, namespace: Sequence[str], depth: int) -> Cut:
+def _replacement(tables: BaseTables, table: exp.Table, inside: View | None, depth: int) -> Cut:
     if table.args.get("version") or table.args.get("when"):
         raise UnsupportedQuery(f"a table at a fixed version has no changes: {place(table)}")
     parts = [part.name for part in table.parts]
     start, end = _span(table.parts)
-    view = tables.view(parts, namespace)
-    new = tables.table(parts, namespace).token if view is None else _view_text(tables, view, depth)
+    view = tables.view(parts, inside)
+    new = tables.table(parts, inside).token if view is None else _view_text(tables, view, depth)
     return start, end, new if table.alias else f"{new} as {quoted(table.name)}"
 
 
 def _view_text(tables: BaseTables, view: View, depth: int) -> str:
     """The view as a subquery. Its columns have the names that it was made with, whatever its text calls them."""
-    columns = ", ".join(quoted(name) for name in view.columns)
-    inner = _expanded(tables, view.text, view.namespace, depth + 1)
-    return f"(select * from ({inner}\n) as __view ({columns}))"
+    inner = _expanded(tables, view.text, view, depth + 1)
+    if not _has_star(view.text) or _is_twice(view.selected):
+        columns = ", ".join(quoted(name) for name in view.columns)
+        return f"(select * from ({inner}\n) as __view ({columns}))"
+    return f"(select {_by_name(view)} from ({inner}\n) as __view)"
+
+
+def _has_star(sql: str) -> bool:
+    """Whether columns are selected that have no name in the text: their number and order are those of the tables."""
+    return any(not isinstance(star.parent, exp.Count) for star in parse_query(sql).find_all(exp.Star))
+
+
+def _is_twice(names: Sequence[str]) -> bool:
+    return len({name.lower() for name in names}) < len(names)
+
+
+def _by_name(view: View) -> str:
+    """The columns that the view has had from the beginning, wherever they are now."""
+    pairs = zip(view.selected, view.columns, strict=False)
+    return ", ".join(f"{quoted(old)} as {quoted(new)}" for old, new in pairs) or "*"
 
 
 def _unqualified(root: Node, table: exp.Table) -> Iterator[Cut]:
