@@ -63,7 +63,17 @@ REFUSED = [
     ("select a from t; select b from t", "2 statements"),
 ]
 
-VOLATILE = ["rand()", "uuid()", "current_timestamp()", "current_timestamp", "now()", "current_date", "unix_timestamp()"]
+VOLATILE = [
+    "rand()",
+    "uuid()",
+    "current_timestamp()",
+    "current_timestamp",
+    "now()",
+    "current_date",
+    "unix_timestamp()",
+    "timestamp'now'",
+    "' Today'",
+]
 
 
 @pytest.mark.parametrize(("sql", "text"), SAME_STREAM)

@@ -173,6 +173,47 @@ def test_tables_that_are_read_but_not_named(bad: History) -> None:
         assert of(bad, query) is not None
 
 
+def test_texts_that_are_times(bad: History) -> None:
+    """'now' and the like where Spark makes a time of them; texts they are where a text is wanted."""
+    bad.table("timed_texts", "id int, at timestamp, day date, n timestamp_ntz, name string")
+    bad.tables.remove("timed_texts")
+    start = {"query_bad.t": 0, "query_bad.timed_texts": 0}
+    bad.run("create view of_today as select id from timed_texts where day = 'today'")
+    for condition in (
+        "at < timestamp'now'", "day = date' Today '", "n < timestamp_ntz'now'", "at < cast('now' as timestamp)", "at < 'now'::timestamp",
+        "at < try_cast('tomorrow' as timestamp)", "at < 'now'", "at between 'yesterday' and 'TODAY UTC'", "day in ('2026-01-01', 'today')",
+        "to_date('yesterday') < day", "at < to_timestamp('now')", "at < date('today')", "ifnull(at, 'now') > day", "n > lower('NOW')",
+        "exists (select 1 from t where t.id = timed_texts.id and timed_texts.at < 'now')", "id in (select id from of_today)",
+        "date_diff('today', day) > 1", "at < r'now'",
+    ):  # fmt: skip
+        with pytest.raises(
+            UnsupportedQuery, match=r"as a time is another one each time it is asked.*Write current_timestamp\(\)"
+        ):
+            changes(bad.session, f"select id from timed_texts where {condition}", start)
+    for condition in (
+        "name = 'now'", "name in ('today', 'x') and at < timestamp'2026-01-01'", "name like 'now' or concat(name, 'now') = 'today'",
+        "case when id = 1 then 'now' else 'today' end = name", "at > timestamp'epoch' and day > 'epoch'", "name = 'nowhere' and day < '2026-01-01'",
+    ):  # fmt: skip
+        changes(bad.session, f"select id from timed_texts where {condition}", start)
+
+
+def test_variables_of_the_session(bad: History) -> None:
+    bad.run("declare or replace variable least int default 0")
+    try:
+        for query in (
+            "select id from t where v > least",
+            "select id from t where exists (select 1 from u where u.id = t.id and w > system.session.least)",
+            f"select {', '.join(f'id as c{number}' for number in range(40))}, least as c from t",
+        ):
+            with pytest.raises(
+                UnsupportedQuery, match=r"variable .*least may have another value each time.*Write its value"
+            ):
+                of(bad, query)
+        assert of(bad, "select id, least(v, 2) as least from t") is not None
+    finally:
+        bad.run("drop temporary variable least")
+
+
 def test_a_function_that_spark_knows_as_not_deterministic(bad: History) -> None:
     from pyspark.sql.functions import udf
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dbt.adapters.streamspark.changes.query.clock_words import is_clock_word
 from dbt.adapters.streamspark.changes.query.functions import BARE, function_name
 from dbt.adapters.streamspark.changes.query.not_covered import Node
 from dbt.adapters.streamspark.changes.query.volatile import COMMON_NAMES, VOLATILE_TYPES
@@ -83,6 +84,8 @@ def check_expression(node: Node) -> None:
             raise unsupported(_kind(part))
         if isinstance(part, exp.Column) and part.parts[0].name.lower() == "_metadata":
             raise unsupported("a file's _metadata")
+        if is_clock_word(part):  # which a query's plan tells
+            raise unsupported(f"{part.sql('spark')}, which as a time gives another value each time it is asked")
         if _is_volatile(part):
             raise unsupported(f"{_name(part)}(), which gives another value each time it is asked")
 

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from dbt.adapters.streamspark.changes.query.algebra import Opaque, Operator
 from dbt.adapters.streamspark.changes.query.base_tables import BaseTable
+from dbt.adapters.streamspark.changes.query.clock_words import refuse_clock_words
 from dbt.adapters.streamspark.changes.query.expanded import parse_query
 from dbt.adapters.streamspark.changes.query.functions import function_name
 from dbt.adapters.streamspark.changes.query.lower import lower
@@ -22,6 +23,7 @@ from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
 from dbt.adapters.streamspark.changes.query.prune import prune
 from dbt.adapters.streamspark.changes.query.registry import function_info
 from dbt.adapters.streamspark.changes.query.unseen import refuse_unseen
+from dbt.adapters.streamspark.changes.query.variables import refuse_variables
 from dbt.adapters.streamspark.changes.query.volatile import bind_clock, refuse_volatile, tells_time
 from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
 
@@ -50,6 +52,8 @@ def lowered(
     refuse_volatile(query, {name.lower() for schema in schemas.values() for name in schema.names})
     frame = _analysed(spark, text)
     refuse_unseen(frame)
+    refuse_clock_words(frame, query)
+    refuse_variables(frame)
     _refuse_volatile_functions(frame, query)
     _check_names(frame.schema)
     low = Lowering(spark, tables, schemas, lower)

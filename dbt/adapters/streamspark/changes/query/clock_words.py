@@ -1,0 +1,59 @@
+"""Texts that Spark reads as a time of its own clock where a date or a timestamp is wanted: `timestamp'now'`,
+`at < 'today'`. Whether one is read so, Spark's own rule says: as a text it is a text like others."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+from sqlglot import exp
+
+from dbt.adapters.streamspark.changes.query.not_covered import Node, place
+from dbt.adapters.streamspark.errors import UnsupportedQuery
+from dbt.adapters.streamspark.java_names import java_names
+
+_WORDS = re.compile(
+    r"\s*(now|(today|tomorrow|yesterday)([^a-z].*)?)\s*", re.IGNORECASE | re.DOTALL
+)  # maybe with a zone
+
+
+def is_clock_word(part: Node) -> bool:
+    """Whether the part is a text which may be read as a time that moves; 'epoch' does not."""
+    if isinstance(part, exp.RawString) or (isinstance(part, exp.Literal) and part.is_string):
+        return _WORDS.fullmatch(part.name) is not None
+    return False
+
+
+def is_clock_cast(part: Node) -> bool:
+    """Whether it is such a text written as a date or a timestamp, which the parser makes a time at once."""
+    return isinstance(part, exp.Cast) and part.to.this in exp.DataType.TEMPORAL_TYPES and is_clock_word(part.this)
+
+
+def refuse_clock_word(word: Node) -> None:
+    """Raises UnsupportedQuery."""
+    raise UnsupportedQuery(
+        f"{word.sql('spark')} as a time is another one each time it is asked, so that its changes cannot be told: "
+        f"{place(word.parent or word)}. Write current_timestamp() or current_date() for it."
+    )
+
+
+def refuse_clock_words(frame: DataFrame, query: Node) -> None:
+    """Raises UnsupportedQuery where Spark, in the query that `frame` is of, reads a text as a time that moves."""
+    words = [part for part in query.find_all(exp.Literal, exp.RawString) if is_clock_word(part)]
+    if words and _reads_times(frame):
+        refuse_clock_word(words[0])
+
+
+def _reads_times(frame: DataFrame) -> bool:
+    plan = frame._jdf.queryExecution().analyzed()
+    inner = plan.subqueriesAll()
+    plans = (plan, *(inner.apply(index) for index in range(inner.size())))
+    return any(_has_times(frame.sparkSession, one) for one in plans)
+
+
+def _has_times(spark: SparkSession, plan: Any) -> bool:
+    """Whether the optimizer would find such texts, once each function is what Spark puts for it."""
+    rules = java_names(spark).org.apache.spark.sql.catalyst.optimizer
+    written_out = getattr(rules, "ReplaceExpressions$").apply(plan)
+    return not getattr(rules, "SpecialDatetimeValues$").apply(written_out).fastEquals(written_out)
