@@ -14,7 +14,7 @@ from dbt.adapters.streamspark.changes import explain
 from dbt.adapters.streamspark.changes.differentiate import keys
 from dbt.adapters.streamspark.changes.differentiate.delta import Delta
 from dbt.adapters.streamspark.changes.differentiate.differentiation import Differentiation
-from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
+from dbt.adapters.streamspark.changes.differentiate.local_rows import Kept, keep
 from dbt.adapters.streamspark.changes.query.algebra import Operator
 from tests.spark.queries.history import History
 from tests.spark.queries.test_traps import filled_pair
@@ -141,6 +141,36 @@ def test_keys_of_two_types_without_ansi(history: History) -> None:
         check_ledger(history, query, [0, 1, 2])
         expected = ("an IN that compares two types without ANSI mode",) if " in (" in query else ()
         assert explain(history.session, query, history.points[0]).fallbacks == expected
+
+
+@pytest.mark.usefixtures("held")
+def test_keys_of_bytes_that_are_no_text(history: History) -> None:
+    """X'FF' and X'FE' are two texts to Spark, and one to Python and to JSON, which know neither."""
+    history.table("t", "id int, s string")
+    history.table("u", "s string, w int")
+    text = "cast(X'{}' as string)".format
+    history.run(
+        f"insert into t values (1, {text('FF')}), (2, {text('FE')}), (3, {text('C3A9')}), (4, null), (5, '\ufffd')"
+    )
+    history.run(f"insert into u values ({text('FF')}, 1), ({text('C3A9')}, 2)")
+    history.marked(
+        [f"insert into t values (6, {text('FF')})", "update t set id = 7 where id = 5"],
+        [f"insert into t values (8, {text('FE')}), (9, 'x')", f"update u set s = {text('FE')} where w = 1"],
+    )
+    for query in (
+        "select hex(s) h, n, i from (select s, count(*) n, sum(id) i from t group by s)",
+        "select t.id, u.w from t left join u on t.s = u.s",
+        "select hex(s) h from (select s from t except all select s from u)",
+        "select id, count(*) over (partition by s) n from t",
+    ):
+        check_ledger(history, query, [0, 1, 2])
+
+
+def test_ranges_of_bytes_that_are_no_text(spark: SparkSession) -> None:
+    frame = spark.sql("select if(id = 0, cast(X'FF' as string), concat('k', id)) as s, id from range(10)")
+    text, number = keys.known_columns(Kept(frame, 10))
+    assert (text.values, text.ranges, text.test("s")) == (None, None, None)
+    assert number.ranges is not None
 
 
 @pytest.mark.parametrize("few", [0, 10_000])

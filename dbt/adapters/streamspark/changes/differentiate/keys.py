@@ -37,6 +37,7 @@ from dbt.adapters.streamspark.literals import literal
 LISTED = 64
 FEW = 10_000  # of so many rows a job that makes them one takes about as long as Python takes to make them all
 PLAIN = (ByteType, ShortType, IntegerType, LongType, DateType, DecimalType, StringType)
+GARBLED = "\ufffd"
 INTEGRAL = (ByteType, ShortType, IntegerType, LongType)
 
 
@@ -155,8 +156,16 @@ def known_columns(kept: Kept) -> tuple[Column, ...]:
 def _column(frame: DataFrame, field: StructField, values: tuple[Any, ...] | None, large: bool) -> Column:
     if large:
         ranges, has_null = key_ranges(frame, field.name)
-        return Column(field.dataType, None, ranges, has_null)
+        return Column(field.dataType, None, None if any(map(_are_garbled, ranges)) else ranges, has_null)
+    if values is not None and _are_garbled(values):
+        return Column(field.dataType, None)
     return Column(field.dataType, values, has_null=values is not None and None in values)
+
+
+def _are_garbled(values: Sequence[Any]) -> bool:
+    """Whether one of the texts may have bytes that are no UTF-8, for which Python gets GARBLED: a literal of what it
+    got is equal to none of Spark's."""
+    return any(isinstance(value, str) and GARBLED in value for value in values)
 
 
 def _values(kept: Kept, names: Sequence[str]) -> dict[str, tuple[Any, ...]]:
