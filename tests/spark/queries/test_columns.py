@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
+import pytest
+
 from dbt.adapters.streamspark.changes import changes
+from dbt.adapters.streamspark.changes.session_confs import session_confs
+from dbt.adapters.streamspark.errors import UnsupportedQuery
 from tests.consuming import newest
 from tests.spark.queries.history import FAST, TRACKED, History, session_with
 from tests.spark.queries.oracle import apply_to_bag, bag, check_interval, read
@@ -118,3 +122,41 @@ class TestViews:
                 assert [(row["id"], row["_change_type"]) for row in found] == [(1, "insert")]
         finally:
             history.spark.sql("drop schema query_other cascade")
+
+    def test_confs_that_a_view_was_made_with(self, history: History) -> None:
+        """Refused only where by the session's it would be another query."""
+        history.table("t", "id int, at timestamp, name string")
+        history.run("insert into t values (1, timestamp'2026-01-02 03:00:00', '1')")
+        views = {
+            "plain": "select id, at from t where id > 0",
+            "over_plain": "with w as (select * from plain) select a.id, b.at from w a join w b on a.id = b.id",
+            "days": "select id, cast(at as date) as day from t",
+            "over_days": "select id from days where day > date'2026-01-01'",
+            "since": "select id from t where at > timestamp'2026-01-01 00:00:00'",
+            "numbers": "select id, cast(name as int) as n from t",
+        }
+        history.run(*(f"create view {name} as {query}" for name, query in views.items()))
+        history.run("create temporary view passing as select id from t")
+        history.marked(["insert into t values (2, timestamp'2026-01-02 04:00:00', '2')"])
+        for confs, refused in (
+            ({"spark.sql.caseSensitive": "true"}, ()),
+            ({"spark.sql.session.timeZone": "America/Los_Angeles"}, ("days", "over_days", "since")),
+            ({"spark.sql.ansi.enabled": "false"}, ("days", "over_days", "numbers")),
+        ):
+            with session_confs(history.session, confs):
+                found = {name for name in views if not self.is_read(history, name)}
+                assert found == set(refused)
+        with (
+            session_confs(history.session, {"spark.sql.session.timeZone": "America/Los_Angeles"}),
+            pytest.raises(UnsupportedQuery, match=r"view passing was made with .*timeZone = UTC, which is America/Los"),
+        ):
+            changes(history.session, "select * from passing", history.points[0])
+
+    @staticmethod
+    def is_read(history: History, view: str) -> bool:
+        try:
+            found = changes(history.session, f"select id from {view}", history.points[0], history.points[1])
+        except UnsupportedQuery as error:
+            assert "was made with spark.sql." in str(error)
+            return False
+        return [row["id"] for row in found.collect()] == [2]

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.changes.catalog_table import catalog_table, is_view
 from dbt.adapters.streamspark.changes.log import SESSION_CATALOG, TableLog
 from dbt.adapters.streamspark.changes.projection import quoted
+from dbt.adapters.streamspark.changes.query.view_confs import check_view_confs
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidQuery, UnsupportedQuery
 
 
@@ -50,7 +51,7 @@ class BaseTables:
 
     def view(self, parts: Sequence[str], inside: View | None) -> View | None:
         """The view of that name, None when it is none; `inside` is the one whose text names it. Raises UnsupportedQuery
-        for one that has no SQL text."""
+        for one that has no SQL text, or is made with other confs than the session's, by which it is another query."""
         if parts[0].lower() == "delta":
             return None
         metadata = self._metadata(parts, inside)
@@ -62,6 +63,7 @@ class BaseTables:
                 f"view {'.'.join(parts)} was made from a DataFrame and has no SQL text whose changes could be told. "
                 "Write the query out, or make the view with CREATE VIEW."
             )
+        check_view_confs(self.spark, metadata)
         return self._of(metadata, str(text.get()))
 
     def _metadata(self, parts: Sequence[str], inside: View | None) -> Any | None:
