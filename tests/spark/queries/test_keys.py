@@ -166,6 +166,19 @@ def test_keys_of_bytes_that_are_no_text(history: History) -> None:
         check_ledger(history, query, [0, 1, 2])
 
 
+@pytest.mark.usefixtures("held")
+@pytest.mark.parametrize("escaped", ["true", "false"])
+def test_keys_that_need_escapes(history: History, escaped: str) -> None:
+    """With spark.sql.parser.escapedStringLiterals a backslash is one, and a quote cannot be written after it."""
+    history.table("t", "id int, s string")
+    history.run(r"insert into t values (1, 'a\\b'), (2, 'it\'s'), (3, '$\{x}'), (4, 'x\ny'), (5, '%_'), (6, '\u0000')")
+    history.marked(["update t set id = id + 100"], [r"delete from t where s like 'it%' or id = 101"])
+    for session in (history.session, *history.pasts):
+        session.conf.set("spark.sql.parser.escapedStringLiterals", escaped)
+    for query in ("select s, sum(id) x from t group by s", "select id, count(*) over (partition by s) n from t"):
+        check_ledger(history, query, [0, 1, 2])
+
+
 def test_ranges_of_bytes_that_are_no_text(spark: SparkSession) -> None:
     frame = spark.sql("select if(id = 0, cast(X'FF' as string), concat('k', id)) as s, id from range(10)")
     text, number = keys.known_columns(Kept(frame, 10))

@@ -7,6 +7,7 @@ finds the ranges.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -37,6 +38,7 @@ from dbt.adapters.streamspark.literals import literal
 LISTED = 64
 FEW = 10_000  # of so many rows a job that makes them one takes about as long as Python takes to make them all
 PLAIN = (ByteType, ShortType, IntegerType, LongType, DateType, DecimalType, StringType)
+_ESCAPED = re.compile(r"['\\]|\$\{")
 GARBLED = "\ufffd"
 INTEGRAL = (ByteType, ShortType, IntegerType, LongType)
 
@@ -96,8 +98,14 @@ class Column:
         return [f"{expression} between {self._literal(least)} and {self._literal(most)}" for least, most in spans]
 
     def _literal(self, value: int | str | date | Decimal) -> str:
-        text = literal(value)
-        return text if isinstance(value, str) else f"cast({text} as {self.data_type.simpleString()})"
+        if isinstance(value, str):
+            return _text(value)
+        return f"cast({literal(value)} as {self.data_type.simpleString()})"
+
+
+def _text(value: str) -> str:
+    """What needs an escape is written by its bytes: with spark.sql.parser.escapedStringLiterals there is none."""
+    return f"cast(X'{value.encode().hex()}' as string)" if _ESCAPED.search(value) else literal(value)
 
 
 def _ranges(known: Sequence[Any]) -> Ranges:
