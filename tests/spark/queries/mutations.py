@@ -164,7 +164,7 @@ def a_window_restricts_to_the_rows_that_changed(patch: Patch) -> None:
 
 @mutation
 def the_count_bug(patch: Patch) -> None:
-    patch.setattr(subqueries, "_of_nothing", lambda call, column: column)
+    patch.setattr(subqueries, "of_nothing", lambda call, column: column)
 
 
 @mutation

@@ -164,7 +164,7 @@ def known_columns(kept: Kept) -> tuple[Column, ...]:
 def _column(frame: DataFrame, field: StructField, values: tuple[Any, ...] | None, large: bool) -> Column:
     if large:
         ranges, has_null = key_ranges(frame, field.name)
-        return Column(field.dataType, None, None if any(map(_are_garbled, ranges)) else ranges, has_null)
+        return Column(field.dataType, None, None if any(map(_are_garbled, ranges or ())) else ranges, has_null)
     if values is not None and _are_garbled(values):
         return Column(field.dataType, None)
     return Column(field.dataType, values, has_null=values is not None and None in values)
