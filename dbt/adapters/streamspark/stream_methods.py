@@ -35,6 +35,7 @@ from dbt.adapters.streamspark.consume.differential import DifferentialConfig, Di
 from dbt.adapters.streamspark.consume.keep_alive import keep_alive
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner, Stream
 from dbt.adapters.streamspark.consume.predicate import predicate
+from dbt.adapters.streamspark.consume.replace_rows import RULES
 from dbt.adapters.streamspark.consume.scd_config import ScdConfig
 from dbt.adapters.streamspark.consume.starts_over import check_starts_over
 from dbt.adapters.streamspark.errors import ConsumptionRefused
@@ -63,7 +64,6 @@ NARROWED = re.compile(
     r"(?: _dbt_(?:limit|et_filter)_subq_\S+)?"
 )
 KEPT_PROPERTIES = (TRACKING, FILE_RETENTION, LOG_RETENTION, BEFORE)
-CONSTRAINTS = "delta.constraints."
 NOTHING = "(select * from {} where false limit 0)"
 MERGED = ("apply_changes", "differential")  # strategies whose rows are merged by position, where they are merged
 
@@ -140,7 +140,7 @@ class StreamMethods(metaclass=AdapterMeta):
         """The names, in lower case, of the CHECK constraints of a Delta table."""
         with self._errors(f"properties of {name}"):
             found = properties(self.spark(), name) or {}
-            return [key.removeprefix(CONSTRAINTS) for key in found if key.startswith(CONSTRAINTS)]
+            return [key.removeprefix(RULES).lower() for key in found if key.startswith(RULES)]
 
     # consumers
 

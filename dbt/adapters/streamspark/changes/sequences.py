@@ -24,3 +24,8 @@ def scala_seq(log: TableLog, items: Sequence[Any]) -> Any:
     for item in items:
         found.add(item)
     return as_scala(log, found)
+
+
+def items(sequence: Any) -> list[Any]:
+    """The elements of a short sequence of Scala's, each of which is asked for."""
+    return [sequence.apply(index) for index in range(sequence.size())]

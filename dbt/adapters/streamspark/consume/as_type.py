@@ -35,10 +35,8 @@ def _converted(value: str, own: DataType, wanted: DataType) -> str:
     if isinstance(own, ArrayType) and isinstance(wanted, ArrayType):
         return f"transform({value}, x -> {_converted('x', own.elementType, wanted.elementType)})"
     if isinstance(own, MapType) and isinstance(wanted, MapType):
-        key, held = (
-            _converted("x.key", own.keyType, wanted.keyType),
-            _converted("x.value", own.valueType, wanted.valueType),
-        )
+        key = _converted("x.key", own.keyType, wanted.keyType)
+        held = _converted("x.value", own.valueType, wanted.valueType)
         return f"map_from_entries(transform(map_entries({value}), x -> struct({key} as key, {held} as value)))"
     return f"cast({value} as {type_sql(wanted)})"
 

@@ -14,6 +14,9 @@ from dbt.adapters.streamspark.steps import step
 APP_ID = "spark.databricks.delta.write.txnAppId"
 TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+# CHAR columns are padded in the files; where they are padded while they are read, too, Delta 4.4 cannot put a MERGE of
+# them together.
+CHAR_PADDING = "spark.sql.readSideCharPadding"
 # MERGE reads its source twice, and first writes it down unless it is a Delta table's plain rows.
 SOURCE_COPIES = "spark.databricks.delta.merge.materializeSource"
 
@@ -28,7 +31,7 @@ def consumption_confs(spark: SparkSession, consumption: Consumption) -> Iterator
         APP_ID: consumption.consumer,
         TXN_VERSION: str(consumption.n),
         USER_METADATA: consumption.user_metadata(),
-        "spark.sql.readSideCharPadding": "false",
+        CHAR_PADDING: "false",
         **({SOURCE_COPIES: "none"} if consumption.is_kept else {}),
     }
     with session_confs(spark, confs):

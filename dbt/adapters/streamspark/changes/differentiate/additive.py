@@ -22,7 +22,7 @@ from dbt.adapters.streamspark.changes.differentiate.differentiation import END, 
 from dbt.adapters.streamspark.changes.differentiate.group_parts import Addend, Extreme, Key, Mean, Part
 from dbt.adapters.streamspark.changes.differentiate.keys import plain_type
 from dbt.adapters.streamspark.changes.projection import quoted
-from dbt.adapters.streamspark.changes.query.algebra import CLOCK, Aggregate, Operator, Project, Term
+from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Operator, Project, Term
 from dbt.adapters.streamspark.changes.query.lowered import Lowered
 from dbt.adapters.streamspark.changes.query.not_covered import Node
 
@@ -153,7 +153,7 @@ def additive(found: Lowered) -> Additive | None:
     node, given = found.root, {name: name for name in found.ours}
     if isinstance(node, Project):
         given, node = {name: term.sql for name, term in node.items}, node.child
-    if not isinstance(node, Aggregate) or any(CLOCK in term.sql for term in node.terms):
+    if not isinstance(node, Aggregate) or node.reads_clock:
         return None
     pairs = zip(found.ours, found.schema.fields, strict=True)
     parts = [_part(node, given[ours], field) for ours, field in pairs]

@@ -13,6 +13,7 @@ from dbt.adapters.streamspark.changes.catalog_table import catalog_table, is_vie
 from dbt.adapters.streamspark.changes.log import SESSION_CATALOG, TableLog
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.changes.query.view_confs import check_view_confs
+from dbt.adapters.streamspark.changes.sequences import items
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidQuery, UnsupportedQuery
 
 
@@ -74,12 +75,12 @@ class BaseTables:
         return catalog_table(self.spark, [*inside.namespace, *parts])
 
     def _of(self, metadata: Any, text: str) -> View:
-        temporary = frozenset(str(name.last()).lower() for name in _items(metadata.viewReferredTempViewNames()))
-        selected = tuple(map(str, _items(metadata.viewQueryColumnNames())))
+        temporary = frozenset(str(name.last()).lower() for name in items(metadata.viewReferredTempViewNames()))
+        selected = tuple(map(str, items(metadata.viewQueryColumnNames())))
         return View(text, self._namespace(metadata), tuple(metadata.schema().fieldNames()), selected, temporary)
 
     def _namespace(self, metadata: Any) -> tuple[str, ...]:
-        found = tuple(map(str, _items(metadata.viewCatalogAndNamespace())))
+        found = tuple(map(str, items(metadata.viewCatalogAndNamespace())))
         return found[1:] if found[:1] == (SESSION_CATALOG,) else found
 
     def table(self, parts: Sequence[str], inside: View | None) -> BaseTable:
@@ -103,10 +104,6 @@ class BaseTables:
             raise InvalidQuery(
                 f"{name} is no Delta table: change queries read the log that only Delta keeps"
             ) from error
-
-
-def _items(sequence: Any) -> list[Any]:
-    return [sequence.apply(index) for index in range(sequence.size())]
 
 
 def _name(parts: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlglot import exp
 
 from dbt.adapters.streamspark.changes.query.not_covered import Node, place
+from dbt.adapters.streamspark.changes.query.plans import plans
 from dbt.adapters.streamspark.errors import UnsupportedQuery
 from dbt.adapters.streamspark.java_names import java_names
 
@@ -41,15 +42,8 @@ def refuse_clock_word(word: Node) -> None:
 def refuse_clock_words(frame: DataFrame, query: Node) -> None:
     """Raises UnsupportedQuery where Spark, in the query that `frame` is of, reads a text as a time that moves."""
     words = [part for part in query.find_all(exp.Literal, exp.RawString) if is_clock_word(part)]
-    if words and _reads_times(frame):
+    if words and any(_has_times(frame.sparkSession, plan) for plan in plans(frame)):
         refuse_clock_word(words[0])
-
-
-def _reads_times(frame: DataFrame) -> bool:
-    plan = frame._jdf.queryExecution().analyzed()
-    inner = plan.subqueriesAll()
-    plans = (plan, *(inner.apply(index) for index in range(inner.size())))
-    return any(_has_times(frame.sparkSession, one) for one in plans)
 
 
 def _has_times(spark: SparkSession, plan: Any) -> bool:

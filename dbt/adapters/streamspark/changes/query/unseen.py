@@ -9,6 +9,8 @@ from py4j.java_gateway import is_instance_of
 from pyspark import SparkContext
 from pyspark.sql import DataFrame
 
+from dbt.adapters.streamspark.changes.query.plans import plans
+from dbt.adapters.streamspark.changes.sequences import items
 from dbt.adapters.streamspark.errors import UnsupportedQuery
 
 FILES = "org.apache.spark.sql.execution.datasources.HadoopFsRelation"
@@ -33,13 +35,8 @@ def refuse_unseen(frame: DataFrame) -> None:
 
 def _leaves(frame: DataFrame) -> Iterator[Any]:
     """Of the plan and of the subqueries in it, at any depth."""
-    plan = frame._jdf.queryExecution().analyzed()
-    for root in (plan, *_items(plan.subqueriesAll())):
-        yield from _items(root.collectLeaves())
-
-
-def _items(sequence: Any) -> list[Any]:
-    return [sequence.apply(index) for index in range(sequence.size())]
+    for plan in plans(frame):
+        yield from items(plan.collectLeaves())
 
 
 def _is_stand_in(relation: Any) -> bool:
