@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,38 @@ def test_a_row_without_a_place_is_an_error(session: SparkSession) -> None:
     target = Target(session, ScdConfig(("id",), scd_type=2, sequence_by="ts"))
     with pytest.raises(PySparkException, match=r"model.t.m: sequence_by \(ts\) is NULL.*\"id\":7"):
         target.apply([event(7, "a", None)], ROWS)
+
+
+@pytest.mark.parametrize("scd_type", [1, 2])
+def test_a_place_that_the_target_cannot_write_is_an_error(session: SparkSession, scd_type: int) -> None:
+    """Cast, two places would be one, or change sides."""
+    target = Target(session, ScdConfig(("id",), scd_type=scd_type, sequence_by="ts", except_columns=("op",)))
+    target.apply([event(1, "a", 1), event(2, "a", 1)], ROWS)
+    finer = ROWS.replace("ts int", "ts double")
+    target.apply([(1, "b", 3.0, "U", *event(1, "b", 3)[4:])], finer)
+    before = target.rows()
+    with pytest.raises(PySparkException, match=r'is double, and its table orders by int, without the place {"ts":3.5}'):
+        target.apply([(1, "c", 3.5, "U", *event(1, "c", 3)[4:])], finer)
+    assert target.rows() == before and target.rows("id, v")[-2:] != [(1, "a"), (2, "a")]
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_a_column_that_the_select_lacks_for_a_run_is_remembered(session: SparkSession, partial: bool) -> None:
+    """The memory is written anew by each run that touches its key."""
+    config = ScdConfig(("id",), scd_type=2, sequence_by="ts", except_columns=("op",), track_history_columns=("v",))
+    target = Target(session, replace(config, ignore_null_updates=partial))
+    rows, lacking = ROWS.replace("v string", "v string, w int"), ROWS
+    target.apply([with_w(1, "a", 10, 7), with_w(1, "a", 30, 9)], rows)
+    target.apply([event(1, "a", 40)], lacking)
+    assert target.rows("v, w, ts") == [("a", 9, 40)]
+    target.apply([with_w(1, "b", 20, 8)], rows)
+    expected = [("a", 7, 10), ("a", 9 if partial else None, 40), ("b", 8, 20)]
+    assert target.rows("v, w, ts") == expected
+
+
+def with_w(id_: int, v: str, ts: int, w: int) -> tuple[Any, ...]:
+    plain = event(id_, v, ts)
+    return (*plain[:2], w, *plain[2:])
 
 
 def test_what_stays_as_it_is_is_not_written(session: SparkSession) -> None:

@@ -62,7 +62,7 @@ class CurrentRows:
         after = _AFTER.format(states.order)
         last = [f"count_if(up) {after} = 0"]
         if scd.config.partial:
-            given = [states.gives(column) for column in scd.values]
+            given = [states.gives(column) for column in scd.settable]
             last += [f"({gives} and count_if({gives}) {after} = 0)" for gives in given]
         return (
             "(select *, if(up, epoch = newest and last, epoch + 1 >= coalesce(newest, 0)) as kept from "

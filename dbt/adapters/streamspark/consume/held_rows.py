@@ -17,4 +17,4 @@ def held_key(scd: Scd) -> str:
 
 
 def held_data(scd: Scd) -> str:
-    return struct((column, column.of("t")) for column in scd.data)
+    return struct((column, column.of("t")) for column in scd.told)

@@ -104,7 +104,7 @@ class Images:
             "row_id": f"cast({ROW_ID if known and rows else 'null'} as string)",
             "gone_at": self._gone_at(),
             "given": self._given(),
-            "data": struct((column, scd.value(column)) for column in scd.data),
+            "data": struct((column, scd.value(column)) for column in scd.told),
         }
         kept = "" if scd.config.apply_as_truncates is None else f" where not {self._truncates()}"
         return f"(select {', '.join(f'{sql} as {name}' for name, sql in columns.items())} from {scd.source}{kept})"
@@ -124,7 +124,20 @@ class Images:
             return f"cast(coalesce({scd.sequence.quoted}, {EPOCH}) as {type_})" if scd.config.history else VERSION
         said = f"{scd.model}: sequence_by ({scd.config.sequence_by}) is NULL, so the place of a change is not known: "
         error = f"raise_error(concat({literal(said)}, to_json({struct((c, c.quoted) for c in scd.keys)})))"
-        return f"if({scd.sequence.quoted} is null, cast({error} as {type_}), cast({scd.sequence.quoted} as {type_}))"
+        return f"if({scd.sequence.quoted} is null, cast({error} as {type_}), {self._place(scd.sequence)})"
+
+    def _place(self, own: Column) -> str:
+        """In the type that the target has; one that it cannot write would be another place."""
+        scd, held = self.scd, self.scd.sequence_type
+        cast = f"cast({own.quoted} as {held})"
+        if own.type == held:
+            return cast
+        said = (
+            f"{scd.model}: sequence_by ({own.name}) is {own.type}, and its table orders by {held}, without the place "
+        )
+        help_ = ". Run it with --full-refresh, or cast it in the SELECT."
+        error = f"raise_error(concat({literal(said)}, to_json({struct([(own, own.quoted)])}), {literal(help_)}))"
+        return f"if(cast({cast} as {own.type}) <=> {own.quoted}, {cast}, cast({error} as {held}))"
 
     def _gone_at(self) -> str:
         """A row that is gone does not say when; its commit does, where that is comparable with the order."""
@@ -136,7 +149,7 @@ class Images:
 
     def _given(self) -> str:
         """The columns that a row sets; a column of which it says nothing keeps its value."""
-        names = {column: literal(column.name.lower()) for column in self.scd.values}
+        names = {column: literal(column.name.lower()) for column in self.scd.settable}
         if not self.scd.config.partial or not names:
             return "cast(null as array<string>)"
         found = ", ".join(f"if({self._sets(column)}, {name}, null)" for column, name in names.items())
@@ -147,6 +160,8 @@ class Images:
 
     def _conditions(self, column: Column) -> Iterator[str]:
         name, config = column.name.lower(), self.scd.config
+        if name not in self.scd.named:
+            yield "false"
         ignored, listed = config.ignore_null_updates, config.columns_to_update
         if ignored is True or (isinstance(ignored, tuple) and name in map(str.lower, ignored)):
             yield f"{self.scd.value(column)} is not null"

@@ -77,7 +77,7 @@ class Scd(Selection):
 
     def _check_memory(self) -> None:
         """Events that a row does not tell are kept as JSON, whose objects have texts as keys."""
-        bad = [column.name for column in self.data if column.data_type is not None and _odd_keys(column.data_type)]
+        bad = [column.name for column in self.data if _has_odd_keys(column)]
         if bad and self.remembers:
             raise self.refused(
                 f"its column {', '.join(bad)} is a map whose keys are no strings, which cannot be kept in order. Leave "
@@ -159,6 +159,20 @@ class Scd(Selection):
         return [column for column in self.data if column.name.lower() not in keys]
 
     @cached_property
+    def told(self) -> list[Column]:
+        """What an event tells: the data, and where events are remembered, the columns that only the target has, as a
+        SELECT that lacks one may have it again."""
+        own = _lower([column.name for column in (*self.data, *self.extra)])
+        held = [column for column in self.target or () if column.name.lower() not in own and not _has_odd_keys(column)]
+        return [*self.data, *(held if self.remembers else ())]
+
+    @property
+    def settable(self) -> list[Column]:
+        """What an event may set, without the key."""
+        keys = _lower(self.unique_key)
+        return [column for column in self.told if column.name.lower() not in keys]
+
+    @cached_property
     def tracked(self) -> list[Column]:
         """The columns whose change begins a version."""
         only, without = (
@@ -179,12 +193,13 @@ class Scd(Selection):
 
     def value(self, column: Column) -> str:
         """SQL of a stored column over the SELECT's row, in the target's type."""
-        own = self.named[column.name.lower()]
-        return as_type(own.quoted, own, column)
+        own = self.named.get(column.name.lower())
+        return f"cast(null as {column.type})" if own is None else as_type(own.quoted, own, column)
 
     @property
     def data_type(self) -> str:
-        return struct_type(self.data)
+        """That of an event's data."""
+        return struct_type(self.told)
 
     def into(self, target: Sequence[Column]) -> Scd:
         """The same for a target that is there."""
@@ -198,6 +213,10 @@ def _other_name(clash: str, config: ScdConfig) -> str:
 
 def _lower(names: Sequence[str]) -> frozenset[str]:
     return frozenset(name.lower() for name in names)
+
+
+def _has_odd_keys(column: Column) -> bool:
+    return column.data_type is not None and _odd_keys(column.data_type)
 
 
 def _odd_keys(data_type: DataType) -> bool:
