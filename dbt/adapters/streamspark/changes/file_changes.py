@@ -81,8 +81,8 @@ def file_changes(commits: Sequence[Commit]) -> FileChanges:
 
 
 def _record(commit: Commit, seen: dict[FileKey, _Seen]) -> None:
-    removed = {_key(action): action for action in commit.removes}
-    added = {_key(action): action for action in commit.adds}
+    removed = {file_key(action): action for action in commit.removes}
+    added = {file_key(action): action for action in commit.adds}
     for key in removed.keys() - added.keys():
         seen.setdefault(key, _Seen(True, True, removed[key])).at_end = False
     for key in added.keys() - removed.keys():
@@ -149,11 +149,12 @@ def _removal_versions(commits: Sequence[Commit]) -> dict[str, int]:
     return {path: max(version, newest_moved) for path, version in removal.items()}
 
 
-def _key(action: Action) -> FileKey:
-    return action["path"], vector_id(action.get("deletionVector"))
+def file_key(action: Action) -> FileKey:
+    """Path and deletion vector: a file whose rows are marked otherwise is another one to the log."""
+    return action["path"], _vector_id(action.get("deletionVector"))
 
 
-def vector_id(vector: dict[str, Any] | None) -> str:
+def _vector_id(vector: dict[str, Any] | None) -> str:
     """Delta's unique id of a deletion vector; empty for none."""
     if not vector:
         return ""

@@ -11,7 +11,7 @@ from threading import Lock
 
 from pyspark.sql import DataFrame
 
-from dbt.adapters.streamspark.changes.file_changes import vector_id
+from dbt.adapters.streamspark.changes.file_changes import FileKey, file_key
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.log import Action, TableLog
 from dbt.adapters.streamspark.errors import StaleSource
@@ -21,7 +21,7 @@ MOST_COMMITS = 50
 REMEMBERED = 256
 
 Key = tuple[str, str, int]
-Files = dict[tuple[str, str], Action]
+Files = dict[FileKey, Action]
 
 _lists: OrderedDict[Key, Files] = OrderedDict()
 _lock = Lock()
@@ -71,17 +71,13 @@ def _carried(log: TableLog, key: Key) -> Files | None:
         return None
     for commit in commits:
         for action in commit.removes:
-            files.pop(_key(action), None)
-        files |= {_key(action): action for action in commit.adds}
+            files.pop(file_key(action), None)
+        files |= {file_key(action): action for action in commit.adds}
     return files
-
-
-def _key(action: Action) -> tuple[str, str]:
-    return action["path"], vector_id(action.get("deletionVector"))
 
 
 def _listed(log: TableLog, version: int) -> Files | None:
     count = log.snapshot(version).numOfFilesIfKnown()
     if count.isDefined() and int(count.get()) > FEW_FILES:
         return None
-    return {_key(action): action for action in log.all_files(version)}
+    return {file_key(action): action for action in log.all_files(version)}
