@@ -134,6 +134,26 @@ def test_sums_of_the_longest_decimals_are_exact(spark: SparkSession) -> None:
     history.drop()
 
 
+def test_sums_that_fit_of_parts_that_do_not(spark: SparkSession) -> None:
+    """The least bigint has no opposite, and two of them differ by more than the greatest."""
+    history, least = History(spark, "long_sums"), -(2**63)
+    session = history.session
+    history.table("t", "k int, v bigint")
+    history.run(f"insert into t values (1, {least}), (1, 1), (2, {least}), (3, 7)")
+    history.marked([f"delete from t where v = {least}", f"insert into t values (2, {-least - 1}), (4, {least})"])
+    query = ChangeQuery(session, "select k, sum(v) as total from t group by k")
+    start, end = (query.frontier(point) for point in history.points)
+    groups = additive(query.interval(None, start).lowered)
+    assert groups is not None
+    group_changes(query.interval(None, start)).write.format("delta").saveAsTable("long_sums.kept")
+    group_changes(query.interval(start, end)).createOrReplaceTempView("added")
+    session.sql(additive_merge(groups, "long_sums.kept", "added", "").sql())
+    kept = {row["k"]: row["total"] for row in session.table("long_sums.kept").collect()}
+    assert kept == {1: 1, 2: 2**63 - 1, 3: 7, 4: least}
+    assert session.table("long_sums.kept").schema["total"].dataType.simpleString() == "bigint"
+    history.drop()
+
+
 def test_a_clock_below_the_groups_is_asked_at_both_ends(spark: SparkSession) -> None:
     history = History(spark, "timed_groups")
     history.table("t", "k int, at timestamp")

@@ -38,6 +38,10 @@ def _sum(one: Addend) -> str:
     return f"if(t.{values} + s.{values} = 0, null, cast(coalesce(t.{name}, 0) + s.{name} as {one.type}))"
 
 
+def _first_sum(one: Addend) -> str:
+    return f"if(s.{quoted(one.values)} = 0, null, cast(s.{quoted(one.column)} as {one.type}))"
+
+
 def _mean(one: Mean, added: str) -> str:
     """The average; `added` is SQL for what a kept column is now, whose name is put into it."""
     total, values = (added.format(quoted(name)) for name in (one.total, one.values))
@@ -53,10 +57,10 @@ def _first(additive: Additive, target: str, name: str) -> str:
     means = {one.column: one for one in additive.means}
     if name in means:
         return _mean(means[name], "s.{0}")
-    sums = {one.column: one.values for one in additive.addends if one.values}
+    sums = {one.column: one for one in additive.addends if one.values}
     if name == ROWS:
         return _refused_below_none(additive, target, f"s.{ROWS}")
-    return f"if(s.{quoted(sums[name])} = 0, null, s.{quoted(name)})" if name in sums else f"s.{quoted(name)}"
+    return _first_sum(sums[name]) if name in sums else f"s.{quoted(name)}"
 
 
 def _checked(additive: Additive, target: str, name: str) -> str:

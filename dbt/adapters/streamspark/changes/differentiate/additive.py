@@ -138,9 +138,10 @@ def _signed(part: Addend | Mean | Extreme, value: str) -> str:
         return f"cast(null as {part.type})"
     if not part.values:
         return _signed_count(value)
-    exact = f"cast({value} as {part.type})"
-    negative = f"cast(0 as {part.type}) - {exact}" if part.type.startswith(f"decimal({LONGEST},") else f"-{exact}"
-    return f"cast(coalesce(sum(if(__sign = 1, {exact}, {negative})), 0) as {part.type})"
+    exact = f"cast({value} as {part.addend_type})"
+    long = part.addend_type.startswith(f"decimal({LONGEST},")
+    negative = f"cast(0 as {part.addend_type}) - {exact}" if long else f"-{exact}"
+    return f"cast(coalesce(sum(if(__sign = 1, {exact}, {negative})), 0) as {part.added_type})"
 
 
 def _signed_count(value: str) -> str:

@@ -23,6 +23,17 @@ class Addend:
     type: str
     values: str = ""
 
+    @property
+    def addend_type(self) -> str:
+        """Of a value and its opposite: that of the least bigint is none."""
+        return "decimal(19,0)" if self.type == "bigint" else self.type
+
+    @property
+    def added_type(self) -> str:
+        """Of what an interval adds to a sum, which must fit, where that need not: an old value and a new one differ by
+        more than the greatest bigint."""
+        return "decimal(29,0)" if self.type == "bigint" else self.type
+
 
 @dataclass(frozen=True)
 class Mean:
