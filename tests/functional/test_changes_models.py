@@ -210,7 +210,7 @@ class TestRefusals:
             "strict": "rand() gives another value",
             "slip": "initial_row is no configuration of a changes model. Did you mean initial_rows?",
             "consuming": "append them with incremental_strategy='append'",
-            "theirs": "holds no changes that streamspark/model.test.theirs has written",
+            "theirs": "it is none that streamspark/model.test.theirs has made and that holds the changes of its query",
             "as_view": "is materialized as view and cannot ask for changes()",
             "as_stream": "is materialized as stream and cannot ask for changes()",
         }.items():

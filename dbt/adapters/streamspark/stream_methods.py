@@ -25,6 +25,7 @@ from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.interval import TRACKING
 from dbt.adapters.streamspark.changes.temp_view import drop_temp_view
 from dbt.adapters.streamspark.connections import StreamsparkResponse, say
+from dbt.adapters.streamspark.consume.begins_on_rows import check_begins
 from dbt.adapters.streamspark.consume.by_path import by_path
 from dbt.adapters.streamspark.consume.changes_applied import Applied, changes_applied
 from dbt.adapters.streamspark.consume.changes_model import ChangesConfig, ChangesModel, ChangesPlan
@@ -32,6 +33,7 @@ from dbt.adapters.streamspark.consume.columns import Column, columns_of
 from dbt.adapters.streamspark.consume.commit import commit
 from dbt.adapters.streamspark.consume.consumption import Consumption
 from dbt.adapters.streamspark.consume.differential import DifferentialConfig, DifferentialModel, DifferentialPlan
+from dbt.adapters.streamspark.consume.empty_texts import without_empty_texts
 from dbt.adapters.streamspark.consume.keep_alive import keep_alive
 from dbt.adapters.streamspark.consume.planner import Consumer, Plan, Planner, Stream
 from dbt.adapters.streamspark.consume.predicate import predicate
@@ -50,7 +52,7 @@ from dbt.adapters.streamspark.streams.config import (
     parse_config,
     parse_differential_config,
 )
-from dbt.adapters.streamspark.streams.consumers import consumer_name, consumes
+from dbt.adapters.streamspark.streams.consumers import check_differential, consumer_name, consumes
 from dbt.adapters.streamspark.streams.definition import from_properties
 from dbt.adapters.streamspark.streams.lifecycle import StreamModel
 from dbt.adapters.streamspark.streams.retention import BEFORE, FILE_RETENTION, LOG_RETENTION
@@ -210,7 +212,9 @@ class StreamMethods(metaclass=AdapterMeta):
         """What a model that is kept equal to its query `sql` writes in this run."""
         name = target.render()
         with self._errors(f"{model['unique_id']}: changes of its query"):
-            config = DifferentialConfig(**parse_differential_config(model["config"], name))
+            check_differential(model)
+            given = parse_differential_config(model["config"], name)
+            config = DifferentialConfig(**given, partition_by=_partition_by(model))
             consumer = _consumer(model, name, full_refresh or not is_table, is_table)
             query = _whole(sql, nothing)
             plan = DifferentialModel(self.spark(), self.planner, consumer, query, config).plan(nothing)
@@ -304,6 +308,14 @@ class StreamMethods(metaclass=AdapterMeta):
             say(line)
         return response
 
+    @available.parse_none
+    def check_begins(self, model: Mapping[str, Any], strategy: str) -> None:
+        """Raises ConsumptionRefused where the table of a model that begins to read has rows of others."""
+        plan = self._plan(model)
+        if plan is not None:
+            with self._errors(f"{model['unique_id']}: begin to read"):
+                check_begins(plan, strategy)
+
     @available.parse_list
     def left_out(self, model: Mapping[str, Any]) -> list[str]:
         """What to warn of when a model begins: rows that it never gets, since they are older than its streams."""
@@ -386,8 +398,10 @@ class StreamMethods(metaclass=AdapterMeta):
         with self._errors(model["unique_id"]):
             given = parse_scd_config(model["config"], model["unique_id"])
             predicates = {key: self.predicate(given[key], key) for key in PREDICATES if key in given}
-            config = ScdConfig(**{**given, **predicates})
-            return changes_applied(model["unique_id"], source, tuple(self.columns_of(source)), config)
+            config, columns, planned = ScdConfig(**{**given, **predicates}), self.columns_of(source), self._plan(model)
+            rows = without_empty_texts(model["unique_id"], source, columns, _partition_by(model), config.unique_key)
+            one_stream = planned is None or len(planned.reads) < 2
+            return changes_applied(model["unique_id"], rows, tuple(columns), config, one_stream)
 
     @available.parse(lambda *args, **kwargs: "")
     def merge_changes(self, model: Mapping[str, Any], changes: Applied, rows: str, target: str) -> str:
@@ -413,6 +427,11 @@ class StreamMethods(metaclass=AdapterMeta):
 def _consumer(model: Mapping[str, Any], target: str, rebuild: bool, is_table: bool) -> Consumer:
     merges = model["config"].get("incremental_strategy") in MERGED
     return Consumer(consumer_name(model["unique_id"]), target, get_invocation_id(), rebuild, is_table, merges)
+
+
+def _partition_by(model: Mapping[str, Any]) -> tuple[str, ...]:
+    given = model["config"].get("partition_by") or ()
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _whole(sql: str, narrowed: bool) -> str:

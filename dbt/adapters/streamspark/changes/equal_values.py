@@ -9,7 +9,7 @@ from dbt.adapters.streamspark.literals import literal
 
 
 def comparable(expression: str, data_type: DataType) -> str:
-    """`expression` as SQL of a type that `<=>` takes: maps become sorted entries, variants their JSON.
+    """`expression` as SQL of a type that `<=>` takes: maps become sorted entries, variants their types and JSON.
 
     >>> from pyspark.sql.types import IntegerType, StringType
     >>> comparable("c", IntegerType())
@@ -25,7 +25,7 @@ def comparable(expression: str, data_type: DataType) -> str:
         return f"transform({expression}, x -> {comparable('x', data_type.elementType)})"
     if isinstance(data_type, StructType):
         return _struct(expression, data_type)
-    return f"to_json({expression})"
+    return f"concat(schema_of_variant({expression}), to_json({expression}))"  # 1 and 1.0 have one JSON
 
 
 def _holds_incomparable(data_type: DataType) -> bool:

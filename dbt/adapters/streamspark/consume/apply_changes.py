@@ -13,6 +13,7 @@ from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.consume.as_type import as_type
 from dbt.adapters.streamspark.consume.columns import Column, struct
 from dbt.adapters.streamspark.consume.merge import Merge, When
+from dbt.adapters.streamspark.consume.scd_config import ScdConfig
 from dbt.adapters.streamspark.consume.selection import Selection
 from dbt.adapters.streamspark.consume.unique_rows import key_list, twice
 from dbt.adapters.streamspark.literals import literal
@@ -61,6 +62,7 @@ class ApplyChanges(Selection):
 
     def merge(self, target: str, target_columns: Sequence[Column]) -> Merge:
         """The MERGE into `target`: deletes, changed rows and new rows; rows that stay as they are stay unwritten."""
+        self.check_kind(ScdConfig(self.unique_key), target_columns)
         return self.merged(target, target_columns, self.changed_keys())
 
     def merged(

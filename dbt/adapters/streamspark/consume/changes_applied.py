@@ -14,13 +14,15 @@ from dbt.adapters.streamspark.consume.versions import Versions
 Applied: TypeAlias = "ApplyChanges | CurrentRows | Versions"
 
 
-def changes_applied(model: str, source: str, columns: tuple[Column, ...], config: ScdConfig) -> Applied:
-    """`source` is the relation of the model's rows (SQL), which have these columns. The result gives the SELECT of a
-    new target's rows, `upserts()`, and the MERGE into one that is there, `merge(target, its columns)`.
+def changes_applied(
+    model: str, source: str, columns: tuple[Column, ...], config: ScdConfig, one_stream: bool = True
+) -> Applied:
+    """`source` is the relation of the model's rows (SQL), which have these columns; `one_stream` as in Scd. The result
+    gives the SELECT of a new target's rows, `upserts()`, and the MERGE into one that is there, `merge(target, its)`.
 
     Raises ConsumptionRefused for a SELECT that lacks what the configuration needs.
     """
     if config.is_plain:
         return ApplyChanges(model, source, columns, config.unique_key)
-    scd = Scd(model, source, columns, config.unique_key, config)
+    scd = Scd(model, source, columns, config.unique_key, config, one_stream=one_stream)
     return Versions(scd) if config.history else CurrentRows(scd)

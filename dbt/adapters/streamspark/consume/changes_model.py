@@ -44,7 +44,8 @@ class ChangesPlan:
 
 @dataclass(frozen=True)
 class ChangesModel:
-    """`consumer` is the model, and `sql` its query. `keys`, `rows` and `led_over` as in planner.Stream."""
+    """`consumer` is the model, and `sql` its query. `keys`, `rows` and `led_over` as in planner.Stream.
+    `maintains`: the table has the query's rows (differential.py), not their changes."""
 
     spark: SparkSession = field(repr=False)
     planner: Planner
@@ -54,6 +55,7 @@ class ChangesModel:
     keys: tuple[str, ...] | None = None
     rows: Callable[[QueryInterval], DataFrame] | None = None
     led_over: Callable[[DataFrame], DataFrame] | None = None
+    maintains: bool = False
 
     def plan(self, nothing: bool = False) -> ChangesPlan:
         """What the model writes in this run; `nothing`: no rows, and the offset stays (--empty, --sample).
@@ -68,21 +70,30 @@ class ChangesModel:
 
     @cached_property
     def query(self) -> ChangeQuery:
-        """Raises InvalidQuery, UnsupportedQuery, InvalidStreamConfig."""
+        """Raises InvalidQuery, UnsupportedQuery, InvalidStreamConfig, ConsumptionRefused where it reads the table."""
         config = StreamConfig(
             enable_tracking=self.config.enable_tracking, max_data_extension_days=self.config.max_data_extension_days
         )
-        return open_query(self.spark, self.consumer.target, self.sql, config)
+        query = open_query(self.spark, self.consumer.target, self.sql, config)
+        own = self.planner.target(self.spark, self.consumer)
+        if own is not None and own.path in {log.path for log in query.logs}:
+            raise ConsumptionRefused(
+                f"{self.consumer.name}: its query reads its own table {self.consumer.target}, so each run would change "
+                "what it gives. Take {{ this }} out: what has been read already is known by the offset."
+            )
+        return query
 
     def is_first(self) -> bool:
         """The table holds nothing yet, as after --empty."""
-        if self.consumer.rebuild or self.planner.cursor(self.spark, self.consumer).n:
+        cursor = self.planner.cursor(self.spark, self.consumer)
+        if self.consumer.rebuild or (OWN in cursor.frontiers and (cursor.made is not None) == self.maintains):
             return False
         log = open_target(self.spark, self.consumer.target)
         if log is not None and rows_at(log, log.version) != 0:
+            what = "is kept equal to its query" if self.maintains else "holds the changes of its query"
             raise ConsumptionRefused(
-                f"table {self.consumer.target} is there, but holds no changes that {self.consumer.name} has written. "
-                "Give the model another name, or make the table anew with --full-refresh."
+                f"table {self.consumer.target} is there, but it is none that {self.consumer.name} has made and that "
+                f"{what}. Give the model another name, or make the table anew with --full-refresh."
             )
         return True
 

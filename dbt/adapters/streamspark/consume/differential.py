@@ -15,9 +15,10 @@ from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.group_changes import group_changes
 from dbt.adapters.streamspark.consume.additive_merge import additive_merge
 from dbt.adapters.streamspark.consume.changes_model import OWN, ChangesConfig, ChangesModel
-from dbt.adapters.streamspark.consume.columns import Column
+from dbt.adapters.streamspark.consume.columns import Column, columns_of
 from dbt.adapters.streamspark.consume.costs import Begun
 from dbt.adapters.streamspark.consume.cursor import Cursor
+from dbt.adapters.streamspark.consume.empty_texts import without_empty_texts
 from dbt.adapters.streamspark.consume.final_rows import FinalRows, final_rows
 from dbt.adapters.streamspark.consume.keyed_changes import ROW_ID, KeyedChanges
 from dbt.adapters.streamspark.consume.made import Made, other_columns, other_settings
@@ -42,6 +43,7 @@ class DifferentialConfig:
     immutable_where: str = ""
     on_configuration_change: str = "apply"
     on_schema_change: str = "ignore"
+    partition_by: tuple[str, ...] = ()
     max_data_extension_days: int = ChangesConfig.max_data_extension_days
     enable_tracking: bool | None = None
 
@@ -181,7 +183,9 @@ class DifferentialModel:
             max_data_extension_days=self.config.max_data_extension_days,
             enable_tracking=self.config.enable_tracking,
         )
-        model = ChangesModel(self.spark, self.planner, self.consumer, self.sql, config, self.config.unique_key)
+        model = ChangesModel(
+            self.spark, self.planner, self.consumer, self.sql, config, self.config.unique_key, maintains=True
+        )
         return model if self.query is None else _but(model, self.query)
 
     def _final(self, model: ChangesModel) -> FinalRows | None:
@@ -211,9 +215,8 @@ class DifferentialModel:
     def _redefinition(self, model: ChangesModel) -> Redefinition:
         cursor = self.planner.cursor(self.spark, self.consumer)
         before, now = cursor.made, self._made(model)
+        assert before is not None  # or it would be the first run
         parts = [QUERY] if self._is_another(model.query, cursor) else []
-        if before is None:
-            return Redefinition(self.consumer.target, tuple(parts))
         if before.keys != now.keys:
             parts.append(KEY)
         if before.final and before.final != now.final:
@@ -245,7 +248,7 @@ class DifferentialModel:
 
     def _led_over(self, model: ChangesModel, reason: str, at: float) -> DifferentialPlan:
         """Both ends are read whole, which is what the run's costs are for."""
-        changes = KeyedChanges(self.consumer.name, self.config.unique_key)
+        changes = KeyedChanges(self.consumer.name, self.config.unique_key, self.config.partition_by)
         planned = self._planned(
             _but(model, led_over=changes.led_over), None, f"{reason}, the rows of both are compared"
         )
@@ -254,8 +257,9 @@ class DifferentialModel:
     def _unchanged(self, found: Redefinition) -> DifferentialPlan:
         """The plan of the model as it was in the run before."""
         cursor = self.planner.cursor(self.spark, self.consumer)
-        config = self.config if cursor.made is None else _as_made(self.config, cursor.made)
-        planned = replace(self, config=config, query=self._followed(cursor)).plan()
+        assert cursor.made is not None
+        before = replace(self.config, unique_key=cursor.made.unique_key, immutable_where=cursor.made.final)
+        planned = replace(self, config=before, query=self._followed(cursor)).plan()
         return replace(
             planned, reason=f"as before (on_configuration_change: continue): {found.reason}; {planned.reason}"
         )
@@ -278,16 +282,22 @@ class DifferentialModel:
     def _planned(
         self, model: ChangesModel, added: Additive | None, reason: str, nothing: bool = False
     ) -> DifferentialPlan:
-        changes = KeyedChanges(self.consumer.name, self.config.unique_key)
+        changes = KeyedChanges(self.consumer.name, self.config.unique_key, self.config.partition_by)
         if added is not None:
             plan = _but(model, rows=group_changes).plan(nothing)
-            return DifferentialPlan(plan.sql, changes, plan.anew, reason, self._within(), added, unchecked=plan.sql)
+            sql = self._without_empty_texts(plan.sql)
+            return DifferentialPlan(sql, changes, plan.anew, reason, self._within(), added, unchecked=sql)
         plan = _but(model, rows=changes, keys=changes.keys).plan(nothing)
         if plan.anew:
             sql = changes.no_rows(plan.sql) if nothing else changes.all_rows(plan.sql)
             return DifferentialPlan(sql, changes, True, reason, unchecked=plan.sql)
         appended = changes.are_new(self.spark, plan.sql)
         return DifferentialPlan(plan.sql, changes, False, reason, self._within(), appended=appended)
+
+    def _without_empty_texts(self, sql: str) -> str:
+        config, columns = self.config, columns_of(self.spark.sql(sql).schema) if self.config.partition_by else ()
+        rows = without_empty_texts(self.consumer.name, f"({sql})", columns, config.partition_by, config.unique_key)
+        return f"select * from {rows}"
 
     def _within(self) -> str:
         plan = self.planner.plan(self.consumer.name, self.consumer.invocation)
@@ -299,7 +309,3 @@ def _but(model: ChangesModel, query: ChangeQuery | None = None, **changes: Any) 
     other = replace(model, **changes)
     other.__dict__["query"] = query or model.query
     return other
-
-
-def _as_made(config: DifferentialConfig, made: Made) -> DifferentialConfig:
-    return replace(config, unique_key=made.unique_key, immutable_where=made.final)

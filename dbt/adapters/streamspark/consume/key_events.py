@@ -94,7 +94,7 @@ class Images:
         scd = self.scd
         rows = ROW_ID in scd.named
         ordered = rows or (scd.config.sequence_by is not None and not scd.late)
-        known = ordered and scd.dialect is DIALECTS["delta"] and VERSION in scd.named
+        known = ordered and scd.one_stream and scd.dialect is DIALECTS["delta"] and VERSION in scd.named
         columns = {
             "key": struct((column, scd.value(column)) for column in scd.stored_keys),
             "seq": self._seq(),

@@ -16,6 +16,7 @@ from dbt.adapters.streamspark.changes.formats import min_delta
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS
 from dbt.adapters.streamspark.consume.apply_changes import KEY, OLD, ROW, UPSERT, ApplyChanges
 from dbt.adapters.streamspark.consume.columns import Column, columns_of
+from dbt.adapters.streamspark.consume.empty_texts import without_empty_texts
 from dbt.adapters.streamspark.consume.merge import Merge
 from dbt.adapters.streamspark.consume.unique_rows import unique_rows
 from dbt.adapters.streamspark.errors import InvalidQuery
@@ -29,10 +30,11 @@ DIALECT = DIALECTS["delta"]
 @dataclass(frozen=True)
 class KeyedChanges:
     """`model` is for messages. Without a `unique_key` rows are told apart by their ids, which the target then keeps in
-    a column of its own, ROW_ID."""
+    a column of its own, ROW_ID. `partition_by` is the target's."""
 
     model: str
     unique_key: tuple[str, ...]
+    partition_by: tuple[str, ...] = ()
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -53,7 +55,9 @@ class KeyedChanges:
         spark = rows.sparkSession
         with Views(spark) as views:
             view = views.add(rows)
-            changes = ApplyChanges(self.model, view, columns_of(spark.table(view).schema), self.keys)
+            columns = columns_of(spark.table(view).schema)
+            source = without_empty_texts(self.model, view, columns, self.partition_by, self.unique_key)
+            changes = ApplyChanges(self.model, source, columns, self.keys)
             if new:
                 return spark.sql(changes.new_rows())
             return spark.sql(f"select *, {KEY}.* from {changes.changed_keys()}")

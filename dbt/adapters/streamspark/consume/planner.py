@@ -114,7 +114,7 @@ class Plan:
             rebuild=self._anew,
             seen=self.cursor.seen,
             begun=self.begun,
-            made=self.made,
+            made=self.cursor.made if self.reads_nothing else self.made,
             merge=self.merge and replace(self.merge, within=self.within, known=self._known),
             replacement=self.replacement,
         )

@@ -22,6 +22,7 @@ MEMORY = "__history"
 @dataclass(frozen=True)
 class Scd(Selection):
     """`target`: the columns that the target has, where there is one; the rows then take its types.
+    `one_stream`: the rows are of one; else neither their commits nor their ids can be compared.
 
     Raises ConsumptionRefused for configured columns that the SELECT has not, for a history without an order, for
     columns that the target should have twice, or lacks.
@@ -29,6 +30,7 @@ class Scd(Selection):
 
     config: ScdConfig
     target: tuple[Column, ...] | None = None
+    one_stream: bool = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -38,6 +40,7 @@ class Scd(Selection):
         self._check_tracked()
         self._check_extra()
         self._check_memory()
+        self.check_kind(self.config, self.target or ())
 
     def _configured(self) -> Iterator[tuple[str, Sequence[str]]]:
         """The keys that name columns of the SELECT, with the names."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS, Dialect
 from dbt.adapters.streamspark.consume.columns import Column
+from dbt.adapters.streamspark.consume.other_kind import other_kind
+from dbt.adapters.streamspark.consume.scd_config import ScdConfig
 from dbt.adapters.streamspark.errors import ConsumptionRefused
 
 
@@ -62,6 +64,15 @@ class Selection:
     def data(self) -> list[Column]:
         """What goes into the target: all but the metadata columns."""
         return [column for column in self.columns if column.name.lower() not in self.metadata]
+
+    def check_kind(self, config: ScdConfig, target: Sequence[Column]) -> None:
+        """Raises ConsumptionRefused where the target is what another configuration makes."""
+        found = other_kind(config, self.named, target)
+        if found:
+            raise self.refused(
+                f"its table is {found}, which this configuration does not keep up: its rows would be taken for what "
+                "they are not. Go back to the configuration before, or run it with --full-refresh"
+            )
 
     def refused(self, why: str) -> ConsumptionRefused:
         return ConsumptionRefused(f"{self.model}: {why}.")

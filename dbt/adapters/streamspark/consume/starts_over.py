@@ -5,6 +5,7 @@ from __future__ import annotations
 from dbt.adapters.streamspark.consume.planner import Plan
 from dbt.adapters.streamspark.errors import StaleSource
 from dbt.adapters.streamspark.streams.config import REBASE
+from dbt.adapters.streamspark.streams.consumers import asks_is_incremental
 
 
 def check_starts_over(plan: Plan, code: str, is_copy: bool) -> None:
@@ -13,7 +14,7 @@ def check_starts_over(plan: Plan, code: str, is_copy: bool) -> None:
     Raises StaleSource, with why it is stale and what to do, for a model that cannot start over.
     """
     why = ""
-    if "is_incremental" in code:
+    if asks_is_incremental(code):
         why = "the model's text asks is_incremental(), which was answered before it was known"
     elif plan.started_over == REBASE and not is_copy:
         why = "a rebase needs incremental_strategy='apply_changes' without a history; full_refresh does without"

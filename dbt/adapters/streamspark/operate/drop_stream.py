@@ -3,7 +3,7 @@ tables kept for its sake they keep no longer."""
 
 from __future__ import annotations
 
-from dbt.adapters.streamspark.errors import ConsumptionRefused, StreamsparkError
+from dbt.adapters.streamspark.errors import ConsumptionRefused, InvalidArgument, StreamsparkError
 from dbt.adapters.streamspark.operate.holds import holds
 from dbt.adapters.streamspark.operate.scope import Scope
 from dbt.adapters.streamspark.operate.shown import Shown
@@ -18,8 +18,10 @@ def drop_stream(scope: Scope, name: str, force: bool = False) -> Shown:
     else reads, and that keep files and log again for as long as before a stream had that raised. A stream made again
     under the name is another one: its consumers would begin at its start.
 
-    Raises UnknownName, and ConsumptionRefused where it has consumers, unless `force`.
+    Raises UnknownName, InvalidArgument, and ConsumptionRefused where it has consumers, unless `force`.
     """
+    if not isinstance(force, bool):
+        raise InvalidArgument(f"force = {force!r} is neither true nor false.")
     entry = scope.stream(name)
     targets = [state.target for state in scope.readers(entry)]
     if targets and not force:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,6 +29,8 @@ REFUSED_STRATEGIES = {
     ),
 }
 
+_ASKS = re.compile(r"\{[{%](?:(?![}%]\}).)*\bis_incremental\s*\(", re.DOTALL)
+
 
 def consumer_name(unique_id: str) -> str:
     """The name by which a model's consumptions are known in its target's log."""
@@ -49,6 +52,25 @@ def consumes(model: Mapping[str, Any]) -> bool:
         raise _refused(model, materialized, WHY_NOT.get(materialized, "it cannot commit an offset with its rows"))
     _check_strategy(model)
     return True
+
+
+def asks_is_incremental(code: str) -> bool:
+    """Whether a model's own text is another query in its first run than later.
+
+    >>> [asks_is_incremental(text) for text in ("{%- if is_incremental() %} x {% endif %}", "-- is_incremental()")]
+    [True, False]
+    """
+    return _ASKS.search(code) is not None
+
+
+def check_differential(model: Mapping[str, Any]) -> None:
+    """Raises ConsumptionRefused for a differential model that says itself which rows are new: as the whole of its query
+    they would be all that it keeps."""
+    if asks_is_incremental(str(model.get("raw_code"))):
+        raise ConsumptionRefused(
+            f"{model['unique_id']} has incremental_strategy='differential' and asks is_incremental(). Take that part "
+            "out: the model is one query over all rows, and what changed in its result is found by the adapter."
+        )
 
 
 def _check_strategy(model: Mapping[str, Any]) -> None:

@@ -2,10 +2,7 @@
   A table, made anew in one commit. One that reads streams holds the changes of its latest run, and none when there
   were none: it is written all the same.
 #}
-{% materialization table, adapter='streamspark', supported_languages=['sql', 'python'] -%}
-  {%- if model.language == 'python' -%}
-    {{ return(materialization_table_spark()) }}
-  {%- endif -%}
+{% materialization table, adapter='streamspark', supported_languages=['sql'] -%}
   {%- set existing = load_relation(this) -%}
   {%- set target = this.incorporate(type='table') -%}
 

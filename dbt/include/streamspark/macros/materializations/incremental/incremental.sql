@@ -5,10 +5,7 @@
   Strategies: append (default), merge, insert_overwrite, replace_where, apply_changes, differential (differential.sql),
   microbatch (not for streams), and any macro get_incremental_<name>_sql of the project.
 #}
-{% materialization incremental, adapter='streamspark', supported_languages=['sql', 'python'] -%}
-  {%- if model.language == 'python' -%}
-    {{ return(materialization_incremental_spark()) }}
-  {%- endif -%}
+{% materialization incremental, adapter='streamspark', supported_languages=['sql'] -%}
   {%- set strategy = incremental_strategy() -%}
   {%- set existing = load_relation(this) -%}
   {%- set target = this.incorporate(type='table') -%}
@@ -53,6 +50,7 @@
 
 {#- Every later run. -#}
 {% macro build_increment(strategy, existing, target) -%}
+  {%- do adapter.check_begins(model, strategy) -%}
   {%- set consumption = adapter.consumption_of(model) -%}
   {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
   {%- set rows = temp_view(target, compiled_code) -%}

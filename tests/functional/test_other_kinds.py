@@ -1,0 +1,123 @@
+"""Tables that another model, or another configuration, has made: what would give wrong rows stops, and writes nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.functional.projects import READY, SOURCES, World, run
+from tests.functional.test_differential import model
+from tests.functional.test_scd2 import applied, stream
+
+ORDERS = "select id, amount, city from {{ source('raw', 'orders') }}"
+CHANGES = "{{ config(materialized='changes', initial_rows=true) }} " + ORDERS
+DIFFERENTIAL = model(ORDERS, "unique_key='id', refresh='incremental'")
+APPENDED = "{{ config(materialized='incremental', alias='%s') }} select id, amount from {{ stream('all_orders') }}"
+OTHERS = {
+    "to_differential": (
+        CHANGES,
+        DIFFERENTIAL,
+        "none that streamspark/model.test.to_differential has made and that is kept",
+    ),
+    "to_changes": (DIFFERENTIAL, CHANGES, "has made and that holds the changes of its query"),
+    "from_a_stream": (
+        APPENDED % "from_a_stream",
+        DIFFERENTIAL,
+        "none that streamspark/model.test.from_a_stream has made and that is kept",
+    ),
+    "taken_over": (DIFFERENTIAL, APPENDED % "taken_over", "begins with all rows of its base table, beside which those"),
+    "copied": (
+        "{{ config(materialized='table') }} " + ORDERS,
+        applied("all_orders", "unique_key='id'"),
+        "would stay where they are gone from the source",
+    ),
+    "no_history": (
+        applied("all_orders", "unique_key='id', scd_type=2"),
+        applied("all_orders", "unique_key='id'"),
+        "its table is a history (valid_from, valid_to, is_current)",
+    ),
+    "not_soft": (
+        applied("all_orders", "unique_key='id', soft_deletes=true"),
+        applied("all_orders", "unique_key='id', sequence_by='_commit_version'"),
+        "its table is a table of soft deletes (is_deleted)",
+    ),
+    "asking": (
+        DIFFERENTIAL,
+        model(ORDERS + " {% if is_incremental() %} where id > 1 {% endif %}", "unique_key='id'"),
+        "asks is_incremental(). Take that part out",
+    ),
+    "itself": (
+        DIFFERENTIAL,
+        model(ORDERS + " union all select * from {{ this }} where id > 100", "unique_key='id'"),
+        "its query reads its own table",
+    ),
+}
+
+
+class TestOthers:
+    prepare = (
+        f"create table {{raw}}.orders (id int, amount int, city string) using delta {READY}",
+        "insert into {raw}.orders values (1, 5, 'Ulm'), (2, 7, 'Bonn'), (3, 9, null)",
+    )
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        before = {f"{name}.sql": before for name, (before, _, _) in OTHERS.items()}
+        return {"sources.yml": SOURCES, "all_orders.sql": stream("orders", "show_initial_rows=true"), **before}
+
+    def test_each_stops_and_writes_nothing(self, world: World) -> None:
+        run("run")
+        versions = {name: world.log(name).version for name in OTHERS}
+        for name, (_, after, _) in OTHERS.items():
+            world.model(f"{name}.sql", after)
+        world.sql("delete from {raw}.orders where id = 1", "insert into {raw}.orders values (4, 1, 'Kiel')")
+        results = run("run", passes=False)
+        for name, (_, _, said) in OTHERS.items():
+            assert results[name].status == "error" and said in str(results[name].message), (name, results[name].message)
+            assert world.log(name).version == versions[name]
+
+    def test_the_model_before_goes_on(self, world: World) -> None:
+        for name, (before, _, _) in OTHERS.items():
+            world.model(f"{name}.sql", before)
+        run("run")
+        assert world.rows("select id from {dbt}.to_changes") == [(2,), (3,), (4,)]
+        assert world.rows("select id from {dbt}.no_history where is_current") == [(2,), (3,), (4,)]
+        assert world.rows("select id from {dbt}.not_soft where is_deleted") == [(1,)]
+
+    def test_a_renamed_model_does_not_append_all_once_more(self, world: World) -> None:
+        world.model("all_rows.sql", APPENDED % "from_a_stream")
+        results = run("run", "--select", "all_rows", passes=False)
+        assert "has rows that streamspark/model.test.all_rows has not taken from a stream" in str(
+            results["all_rows"].message
+        )
+
+
+class TestEmptyTexts:
+    """Delta keeps an empty text in a partition column as NULL, where no key finds it."""
+
+    prepare = TestOthers.prepare
+    KEYED = "unique_key=['id', 'city'], partition_by='city', refresh='incremental'"
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        summed = ORDERS.replace("id, amount, city", "city, sum(amount) as amount") + " group by city"
+        return {
+            "sources.yml": SOURCES,
+            "all_orders.sql": stream("orders", "show_initial_rows=true"),
+            "keyed.sql": model(ORDERS, self.KEYED),
+            "summed.sql": model(summed, "unique_key='city', partition_by=['city'], refresh='incremental'"),
+            "applied.sql": applied("all_orders", "unique_key=['id', 'city'], partition_by='city'"),
+            "by_id.sql": model(ORDERS, "partition_by='city', refresh='incremental'"),
+        }
+
+    def test_such_a_row_is_refused_where_rows_are_told_apart_by_it(self, world: World) -> None:
+        run("run")
+        world.sql("insert into {raw}.orders values (4, 1, '')")
+        results = run("run", passes=False)
+        for name in ("keyed", "summed", "applied"):
+            assert "a row has an empty text in city, by which the table is partitioned" in str(results[name].message)
+        assert results["by_id"].status == "success"
+        world.sql("update {raw}.orders set city = 'Kiel' where id = 4")
+        run("run")
+        for name in ("keyed", "applied", "by_id"):
+            assert world.rows(f"select id, city from {{dbt}}.{name} where id > 2") == [(3, None), (4, "Kiel")]
+        assert world.rows("select amount from {dbt}.summed where city = 'Kiel' or city is null") == [(1,), (9,)]
