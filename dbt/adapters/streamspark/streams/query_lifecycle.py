@@ -11,8 +11,9 @@ from sqlglot import exp
 
 from dbt.adapters.streamspark.changes.change_query import ChangeQuery
 from dbt.adapters.streamspark.changes.frontier import Frontier
+from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.query.expanded import parse_query
-from dbt.adapters.streamspark.errors import InvalidStreamConfig, StaleSource
+from dbt.adapters.streamspark.errors import ConsumptionRefused, InvalidStreamConfig, StaleSource
 from dbt.adapters.streamspark.streams.base_table import prepare
 from dbt.adapters.streamspark.streams.catalog import find_other, stream_properties
 from dbt.adapters.streamspark.streams.config import StreamConfig
@@ -37,13 +38,22 @@ from dbt.adapters.streamspark.streams.stream_change import (
 )
 
 
-def open_query(spark: SparkSession, name: str, sql: str, config: StreamConfig) -> ChangeQuery:
-    """The query of a model called `name`, its base tables tracked and keeping what they are to keep.
+def open_query(
+    spark: SparkSession, name: str, sql: str, config: StreamConfig, own: TableLog | None = None
+) -> ChangeQuery:
+    """The query of a model called `name`, its base tables tracked and keeping what they are to keep. `own`: the table that
+    the model writes, if it is there.
 
-    Raises InvalidQuery, UnsupportedQuery, and InvalidStreamConfig where tracking is not to be switched on.
+    Raises InvalidQuery, UnsupportedQuery, InvalidStreamConfig where tracking is not to be switched on, and
+    ConsumptionRefused where it reads its own table.
     """
     _refuse_streams(spark, name, sql)
     query = ChangeQuery(spark, sql)
+    if own is not None and own.path in {log.path for log in query.logs}:
+        raise ConsumptionRefused(
+            f"model {name}: its query reads its own table, so each run would change what it gives. Take {{{{ this }}}} out: "
+            "what has been read already is known by the offset."
+        )
     for log in query.logs:
         prepare(log, config, name)
     return query
