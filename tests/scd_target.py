@@ -58,12 +58,13 @@ class Target:
     made: bool = False
     simply: bool = False
     simple: int = 0
+    one_stream: bool = True
 
     def apply(self, rows: Sequence[tuple[Any, ...]], schema: str) -> None:
         """One run of the model over these change rows."""
         self.spark.createDataFrame(list(rows), schema).createOrReplaceTempView(self.view)
         columns = columns_of(self.spark.table(self.view).schema)
-        sql = changes_applied("model.t.m", self.view, columns, self.config)
+        sql = changes_applied("model.t.m", self.view, columns, self.config, self.one_stream)
         if self.made:
             merge = sql.merge(self.table, list(columns_of(self.spark.table(self.table).schema)))
             if not self._is_simple(merge):

@@ -18,7 +18,9 @@ from dbt.adapters.streamspark.changes.differentiate.additive import LOST, additi
 from dbt.adapters.streamspark.changes.differentiate.local_rows import keep
 from dbt.adapters.streamspark.changes.group_changes import group_changes
 from dbt.adapters.streamspark.consume.additive_merge import additive_merge
+from dbt.adapters.streamspark.consume.apply_changes import ROW
 from dbt.adapters.streamspark.consume.key_range import key_range
+from dbt.adapters.streamspark.consume.keyed_changes import KeyedChanges
 from tests.spark.queries.history import History
 from tests.spark.queries.oracle import bag
 from tests.spark.queries.programs import Program, Table
@@ -151,6 +153,17 @@ def test_sums_that_fit_of_parts_that_do_not(spark: SparkSession) -> None:
     kept = {row["k"]: row["total"] for row in session.table("long_sums.kept").collect()}
     assert kept == {1: 1, 2: 2**63 - 1, 3: 7, 4: least}
     assert session.table("long_sums.kept").schema["total"].dataType.simpleString() == "bigint"
+    history.drop()
+
+
+def test_variants_of_one_json_are_two_values(spark: SparkSession) -> None:
+    history = History(spark, "variants")
+    history.table("t", "id int, note string")
+    history.run("insert into t values (1, '1')")
+    history.marked(["update t set note = '1.0'"])
+    query = ChangeQuery(history.session, "select id, parse_json(note) as v from t")
+    rows = KeyedChanges("m", ("id",))(query.interval(*map(query.frontier, history.points)))
+    assert [str(row[ROW]["v"].toPython()) for row in rows.collect()] == ["1.0"]
     history.drop()
 
 

@@ -113,6 +113,16 @@ def test_several_events_of_a_key_are_ordered_by_their_commits(session: SparkSess
     assert target.rows("id, v") == [(1, "b")]
 
 
+def test_versions_of_two_tables_are_no_order(session: SparkSession) -> None:
+    """A row that has come into one before it left the other is there, whatever the tables count their commits."""
+    config = ScdConfig(("id",), scd_type=2, except_columns=("op", "ts"))
+    for inserted, deleted in ((9, 3), (3, 9)):
+        target = Target(session, config, one_stream=False)
+        here = (1, "a", 1, "U", "insert", inserted, moment(1), "x")
+        target.apply([here, (1, "a", 1, "U", "delete", deleted, moment(2), "x")], ROWS)
+        assert target.rows("id, v, is_current") == [(1, "a", True)]
+
+
 @pytest.mark.parametrize("scd_type", [1, 2])
 def test_columns_that_are_never_updated_come_with_the_first_row(session: SparkSession, scd_type: int) -> None:
     config = {"columns_to_update": ("V",), "except_columns": ("ts",), "scd_type": scd_type}

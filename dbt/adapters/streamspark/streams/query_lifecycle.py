@@ -41,8 +41,8 @@ from dbt.adapters.streamspark.streams.stream_change import (
 def open_query(
     spark: SparkSession, name: str, sql: str, config: StreamConfig, own: TableLog | None = None
 ) -> ChangeQuery:
-    """The query of a model called `name`, its base tables tracked and keeping what they are to keep. `own`: the table that
-    the model writes, if it is there.
+    """The query of a model called `name`, its base tables tracked and keeping what they are to keep. `own`: the table
+    that the model writes, if it is there.
 
     Raises InvalidQuery, UnsupportedQuery, InvalidStreamConfig where tracking is not to be switched on, and
     ConsumptionRefused where it reads its own table.
@@ -51,8 +51,8 @@ def open_query(
     query = ChangeQuery(spark, sql)
     if own is not None and own.path in {log.path for log in query.logs}:
         raise ConsumptionRefused(
-            f"model {name}: its query reads its own table, so each run would change what it gives. Take {{{{ this }}}} out: "
-            "what has been read already is known by the offset."
+            f"model {name}: its query reads its own table, so each run would change what it gives. Take {{{{ this }}}} "
+            "out: what has been read already is known by the offset."
         )
     for log in query.logs:
         prepare(log, config, name)
