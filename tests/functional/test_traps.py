@@ -134,6 +134,22 @@ class TestFailing:
         assert retried["hooked"].message == "OK nothing new"
         assert world.rows("hooked") == [(2, "b", "insert")]
 
+    def test_a_hook_looks_and_consumes_nothing(self, world: World) -> None:
+        """It writes by a statement of its own, which is no commit of an offset."""
+        look = "insert into {{ target.schema }}_raw.looked select id from {{ stream('people_stream') }}"
+        world.sql("create table {raw}.looked (id int) using delta")
+        world.model("looking.sql", f'{{{{ config(materialized="incremental", pre_hook="{look}") }}}} select 1 as one')
+        for _ in range(2):
+            run("run", "--select", "looking")
+        assert world.rows("select id from {raw}.looked") == [(2,), (2,)]
+        assert not any(commit.txns for commit in world.commits("looking"))
+
+    def test_a_python_model_is_refused(self, world: World) -> None:
+        world.model("python.py", "def model(dbt, session):\n    return session.range(3)\n")
+        results = run("run", "--select", "python", passes=False)
+        assert "does not support" in str(results["python"].message)
+        world.model("python.py", "")
+
     def test_four_threads_see_the_same_interval(self, world: World) -> None:
         names = ("one", "two", "three", "four")
         run("run", "--threads", "4", "--select", *names)

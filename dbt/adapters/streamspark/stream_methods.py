@@ -164,7 +164,8 @@ class StreamMethods(metaclass=AdapterMeta):
         with self._errors(f"{model['unique_id']}: stream {relation.render()}"):
             spark, name = self.spark(), relation.render()
             stream = Stream(name, find_stream(spark, name))
-            if not self._consumes(model):
+            hook = self.planner.is_hook(consumer_name(model["unique_id"]), get_invocation_id(), stream)
+            if hook or not self._consumes(model):
                 return self.planner.peek(spark, stream)
             consumer = _consumer(model, target.render(), rebuild, target_is_table)
             if nothing:
@@ -173,6 +174,11 @@ class StreamMethods(metaclass=AdapterMeta):
             sql = self.planner.read(spark, consumer, stream)
             self._check_starts_over(model)
             return sql
+
+    @available.parse_none
+    def begin_build(self, model: Mapping[str, Any]) -> None:
+        """What stream() is asked from here on is for the model's hooks, which only look."""
+        self.planner.begin(consumer_name(model["unique_id"]), get_invocation_id())
 
     @available.parse(lambda *args, **kwargs: "")
     def started_over(self, model: Mapping[str, Any]) -> str:

@@ -144,6 +144,7 @@ class Planner:
     def __init__(self) -> None:
         self._pins = Pins()
         self._plans: dict[tuple[str, str], Plan] = {}
+        self._built: set[tuple[str, str]] = set()
 
     def read(self, spark: SparkSession, consumer: Consumer, stream: Stream) -> str:
         """The SQL that stands for the stream's interval in the model of `consumer`, a relation for FROM.
@@ -155,6 +156,16 @@ class Planner:
         if stream.definition.id not in plan.reads:
             _add_or_start_over(spark, plan, stream, self._pins)
         return plan.reads[stream.definition.id].sql
+
+    def begin(self, consumer: str, invocation: str) -> None:
+        """The model's SQL is known, and it is built: what its hooks still ask for is not consumed."""
+        self._built.add((invocation, consumer))
+
+    def is_hook(self, consumer: str, invocation: str, stream: Stream) -> bool:
+        """Whether a hook asks, for a stream that the model itself does not read."""
+        plan = self.plan(consumer, invocation)
+        reads = plan is not None and stream.definition.id in plan.reads
+        return (invocation, consumer) in self._built and not reads
 
     def read_nothing(self, spark: SparkSession, consumer: Consumer) -> None:
         """The model reads its streams as empty in this invocation; its offsets stay."""

@@ -6,6 +6,7 @@
   (docs/reference/changes.md); on_schema_change, partition_by and the like as for an incremental model.
 #}
 {% materialization changes, adapter='streamspark', supported_languages=['sql'] -%}
+  {%- do adapter.begin_build(model) -%}
   {%- set existing = load_relation(this) -%}
   {%- set target = this.incorporate(type='table') -%}
   {%- if config.get('file_format') != 'delta' -%}

@@ -3,6 +3,7 @@
   were none: it is written all the same.
 #}
 {% materialization table, adapter='streamspark', supported_languages=['sql'] -%}
+  {%- do adapter.begin_build(model) -%}
   {%- set existing = load_relation(this) -%}
   {%- set target = this.incorporate(type='table') -%}
 

@@ -6,6 +6,7 @@
   microbatch (not for streams), and any macro get_incremental_<name>_sql of the project.
 #}
 {% materialization incremental, adapter='streamspark', supported_languages=['sql'] -%}
+  {%- do adapter.begin_build(model) -%}
   {%- set strategy = incremental_strategy() -%}
   {%- set existing = load_relation(this) -%}
   {%- set target = this.incorporate(type='table') -%}
