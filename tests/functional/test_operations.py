@@ -124,6 +124,9 @@ class TestOperations:
             ("preview_consume", {"model": "targett"}, "Did you mean target?"),
             ("consumer_history", {"model": "target", "limit": 0}, "limit = 0 is not allowed"),
             ("show_streams", {"schema": "nowhere"}, "schema nowhere does not exist."),
+            ("describe_stream", {}, "describe_stream does not say stream."),
+            ("preview_consume", {"model": "my_stream"}, "my_stream is a view."),
+            ("drop_stream", {"stream": "my_stream", "force": "no"}, "force = 'no' is neither true nor false."),
         ],
     )  # fmt: skip
     def test_wrong_names_are_errors_that_help(

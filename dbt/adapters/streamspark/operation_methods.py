@@ -9,8 +9,10 @@ from typing import Any
 from dbt.adapters.base import available
 from dbt.adapters.base.meta import AdapterMeta
 from dbt_common.invocation import get_invocation_id
+from jinja2 import Undefined
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.errors import InvalidArgument
 from dbt.adapters.streamspark.operate.advance_stream import advance_stream
 from dbt.adapters.streamspark.operate.audit_consumer import audit_consumer
 from dbt.adapters.streamspark.operate.consumer_history import consumer_history
@@ -49,6 +51,14 @@ COMMITS = (
 )  # into a target's log, and say by which run
 
 
+def _check_given(operation: str, arguments: Mapping[str, Any]) -> None:
+    """Raises InvalidArgument for a parameter of the operation's macro that was not given."""
+    missing = [str(value._undefined_name) for value in arguments.values() if isinstance(value, Undefined)]
+    if missing:
+        example = f"--args '{{{missing[0]}: ...}}'"
+        raise InvalidArgument(f"{operation} does not say {' and '.join(missing)}. Give it: {example}.")
+
+
 class OperationMethods(metaclass=AdapterMeta):
     """Mixed into the adapter."""
 
@@ -72,6 +82,7 @@ class OperationMethods(metaclass=AdapterMeta):
         """Run an operation: what to print is in `output`, and why it failed, if it did, in `failure`. `graph` is dbt's,
         `schemas` has the profile's (`profile`), and the one asked for or None (`asked`)."""
         with self._errors(operation):
+            _check_given(operation, arguments)
             one_of("format", format, FORMATS)
             scope = Scope(self.spark(), self._project(graph, schemas["profile"]), schemas.get("asked"))
             invocation = {"invocation": get_invocation_id()} if operation in COMMITS else {}

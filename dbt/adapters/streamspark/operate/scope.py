@@ -9,6 +9,7 @@ from functools import cached_property
 
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.catalog_table import catalog_table, is_view
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.consume.cursor import Cursor
 from dbt.adapters.streamspark.consume.target import open_target
@@ -19,7 +20,7 @@ from dbt.adapters.streamspark.operate.shown import near
 from dbt.adapters.streamspark.streams.catalog import properties
 from dbt.adapters.streamspark.streams.consumers import CONSUMING, consumer_name
 from dbt.adapters.streamspark.streams.definition import StreamDefinition, from_properties
-from dbt.adapters.streamspark.streams.names import table_name
+from dbt.adapters.streamspark.streams.names import name_parts, table_name
 
 IS_STREAM = re.compile(r"^Table Properties: \[(.*, )?streamspark\.kind=stream[,\]]", re.MULTILINE)
 IS_DELTA = re.compile(r"^Provider: delta$", re.MULTILINE | re.IGNORECASE)
@@ -121,9 +122,11 @@ class Scope:
     def table(self, name: str) -> TableLog:
         """The Delta table called `name`. Raises UnknownName where there is none."""
         full = self.full_name(name)
-        if properties(self.spark, full) is None:
+        found = catalog_table(self.spark, name_parts(full))
+        view = found is not None and is_view(found)
+        if view or properties(self.spark, full) is None:
             known = self._short(one for one, about in self._listed if IS_DELTA.search(about))
-            raise UnknownName(f"there is no table {full}.{near(name, known)}")
+            raise UnknownName(f"{f'{full} is a view' if view else f'there is no table {full}'}.{near(name, known)}")
         return TableLog(self.spark, full)
 
     def consumer(self, name: str) -> tuple[TableLog, ConsumerState]:
