@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.consuming import clean_log
-from tests.functional.projects import READY, SOURCES, World, operations, run, run_logged
+from tests.functional.projects import READY, SOURCES, World, operate, operations, run, run_logged
 
 NOW = [(2, "B"), (3, "c"), (4, "d")]
 
@@ -92,3 +92,23 @@ class TestOnStale:
                 file.unlink()
         run("run", "--select", "rebased")
         assert world.rows("select id, name from {dbt}.rebased") == [(3, "c"), (5, "e")]
+
+    def test_a_deletion_vector_that_vacuum_took(self, world: World) -> None:
+        """Its file is there still, under another vector."""
+        world.sql(
+            "alter table {raw}.people set tblproperties ('delta.enableDeletionVectors' = 'true')",
+            "insert into {raw}.people select /*+ coalesce(1) */ cast(id as int), 'x' from range(10, 20)",
+            "delete from {raw}.people where id = 10",
+        )
+        run("run", "--full-refresh", "--select", "s_fail", "s_rebase", "failing", "rebased")
+        (old,) = Path(world.log(f"{world.raw}.people").path.removeprefix("file:")).glob("*.bin")
+        world.sql("delete from {raw}.people where id = 11")
+        old.unlink()
+        shown, _ = operate("show_streams")
+        reasons = {row["name"].split(".")[-1]: row["invalid_reason"] for row in shown["streams"] if row["stale"]}
+        assert old.name in reasons["s_fail"] and old.name in reasons["s_rebase"]
+        results, log = run_logged("run", "--select", "failing", "rebased", passes=False)
+        said = str(results["failing"].message)
+        assert "StaleSource" in said and "raw.people: a file that the changes need is no longer there" in said
+        assert "on_stale: rebase, since" in log
+        assert world.rows("select id, name from {dbt}.rebased") == world.rows("select * from {raw}.people")

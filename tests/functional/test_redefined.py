@@ -298,6 +298,56 @@ class TestReboundColumns:
         assert [row[0] for row in world.rows("select id from {dbt}.by_id")] == [1, 12, 13]
 
 
+class TestAnotherTable:
+    """Another table has the name that the query says: that is another query, of the same text and on one table too."""
+
+    prepare = tuple(
+        text
+        for table in ("people", "orders")
+        for text in (
+            f"create table {{raw}}.{table} (id int, v string) using delta {READY}",
+            f"insert into {{raw}}.{table} values (1, '{table}'), (2, 'both')",
+        )
+    )
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        query = "select id, v from {{ source('raw', 'people') }}"
+        counted = f"select id, max(v) as v from ({query}) group by id"
+        return {
+            "sources.yml": SOURCES,
+            "by_key.sql": model(query, "refresh='incremental', unique_key='id'"),
+            "log.sql": f"{{{{ config(materialized='changes', initial_rows=true) }}}} {query}",
+            "counted.sql": f"{{{{ config(materialized='stream', show_initial_rows=true) }}}} {counted}",
+            "copy.sql": "{{ config(materialized='incremental', incremental_strategy='apply_changes', unique_key='id') }} "
+            "select * from {{ stream('counted') }}",
+        }
+
+    def check(self, world: World) -> None:
+        run("run")
+        wanted = world.rows("select id, v from {raw}.people")
+        signed = "sum(if(_change_type in ('insert', 'update_postimage'), 1, -1)) as n"
+        summed = f"select id, v, {signed} from {{dbt}}.log group by id, v having n <> 0"
+        assert world.rows(summed) == [(*row, 1) for row in wanted]
+        for name in ("by_key", "copy"):
+            assert world.rows(f"select id, v from {{dbt}}.{name}") == wanted, name
+
+    def test_two_tables_swapped(self, world: World) -> None:
+        run("run")
+        world.sql("insert into {raw}.people values (3, 'people')")
+        pairs = ("people to {raw}.away", "orders to {raw}.people", "away to {raw}.orders")
+        world.sql(*(f"alter table {{raw}}.{pair.replace(' to ', ' rename to ')}" for pair in pairs))
+        self.check(world)
+
+    def test_the_next_run_goes_on_in_the_new_one(self, world: World) -> None:
+        world.sql("insert into {raw}.people values (4, 'new')", "delete from {raw}.people where id = 2")
+        self.check(world)
+
+    def test_another_made_under_the_name(self, world: World) -> None:
+        world.sql("alter table {raw}.people rename to {raw}.old", *self.prepare[:2])
+        self.check(world)
+
+
 class TestLostChanges:
     """What has changed cannot be told any more; what the query gives now can."""
 

@@ -64,10 +64,25 @@ def test_a_restated_file_is_no_change() -> None:
 
 
 def test_compaction_is_a_rewrite_where_something_else_changed() -> None:
-    compaction = commit(2, [file("b", data=False, version=2)], [file("a", data=False)])
+    moved = [file("b", data=False, version=2)], [file("a", data=False)]
+    compaction = commit(2, *moved, tags={"delta.rowTracking.preserved": "true"})
     assert file_changes([compaction]).shape == EMPTY
     changes = file_changes([compaction, commit(3, [file("c", version=3)])])
     assert (changes.shape, changes.may_be_carried("b"), changes.may_be_carried("c")) == (MINIMIZE, True, False)
+
+
+def test_compaction_that_keeps_no_ids_changes_every_row() -> None:
+    """A user's own, by a write with dataChange=false; rows of a table without row tracking have no ids to lose."""
+    moved = [file("b", data=False, version=2)], [file("a", data=False)]
+    changes = file_changes([commit(2, *moved)])
+    assert (changes.shape, paths(changes.old), paths(changes.new), changes.removal) == (
+        MINIMIZE,
+        {"a"},
+        {"b"},
+        {"a": 2},
+    )
+    untracked = [[{"path": one["path"], "dataChange": False} for one in some] for some in moved]
+    assert file_changes([commit(2, *untracked)]).shape == EMPTY
 
 
 def test_restore_makes_every_file_suspect() -> None:

@@ -32,13 +32,16 @@ def remove(path: str, at: int = 1, vector: str | None = None) -> Action:
 COMMITS = [
     Commit(1, NOW, adds=[add("came"), add("went")]),
     Commit(2, NOW, removes=[remove("old", 20), remove("went", 10)]),
-    Commit(3, NOW, adds=[add("marked", "v")], removes=[remove("marked", 30)]),
+    Commit(
+        3, NOW, adds=[add("marked", "v"), add("again", "w")], removes=[remove("marked", 5), remove("again", 30, "v")]
+    ),
 ]
 
 
 def test_net_changes_need_what_was_there_at_the_start() -> None:
+    """Of a file that is there still, its vector."""
     needed = needed_removed(COMMITS, "standard")
-    assert sorted(action["path"] for action in needed) == ["marked", "old"]
+    assert sorted(action["path"] for action in needed) == ["again", "old"]
     first = first_removal(needed)
     assert first is not None and first["path"] == "old"
 

@@ -82,6 +82,25 @@ class TestShapes:
         assert plan_shape(TableLog(spark, name), start, newest(spark, name)) == EMPTY
         assert changes(spark, name, start, "id") == []
 
+    def test_compaction_by_a_write_gives_rows_other_ids(self, spark: SparkSession, sql: Any) -> None:
+        """Delta's own, without OPTIMIZE: it says that no data changes, but later changes are told of the new ids."""
+        name = table(sql, "written_again")
+        for number in range(2):
+            sql(f"insert into {name} values ({number}, 'v')")
+        log = TableLog(spark, name)
+        rows = spark.read.format("delta").load(log.path).repartition(1).write.option("dataChange", "false")
+        rows.format("delta").mode("overwrite").save(log.path)
+        assert plan_shape(log.refresh(), 2, 3) == MINIMIZE
+        found = read_interval(spark, log, 2, 3).dataframe.collect()
+        assert sorted((row["_change_type"], row["id"], row["_commit_version"]) for row in found) == [
+            *[("delete", 0, 3), ("delete", 1, 3), ("insert", 0, 3), ("insert", 1, 3)]
+        ]
+        assert len({row["_row_id"] for row in found}) == 4
+        assert (
+            changes(spark, name, 2, "id", unique_key=("id",)) == changes(spark, name, 2, "id", mode="append_only") == []
+        )
+        assert changes(spark, name, 2, "id", mode="insert_only") == []
+
     def test_the_insert_of_a_row_that_optimize_moved_is_read_once(self, spark: SparkSession, sql: Any) -> None:
         name = table(sql, "moved")
         sql(f"insert into {name} values (1, 'a')")

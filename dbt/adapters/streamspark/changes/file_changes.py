@@ -7,7 +7,7 @@ the last whether it is there at the end. A file is a path and a deletion vector.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +18,8 @@ ADDED_ONLY = "ADDED_ONLY"
 REMOVED_ONLY = "REMOVED_ONLY"
 MINIMIZE = "MINIMIZE"
 INITIAL_ROWS = "INITIAL_ROWS"
+
+PRESERVED = "delta.rowTracking.preserved"  # a tag of commits whose new files keep the ids of the rows in them
 
 FileKey = tuple[str, str]
 
@@ -60,9 +62,10 @@ class FileChanges:
 
 def file_changes(commits: Sequence[Commit]) -> FileChanges:
     """The net file changes of consecutive commits, oldest first. Commits that all say that they change no data
-    (compaction, statistics, row tracking backfill) are no change."""
-    if not any(action["dataChange"] for commit in commits for action in (*commit.adds, *commit.removes)):
+    (compaction, statistics, row tracking backfill) are no change, as long as rows keep their ids."""
+    if not any(changes_data(commit) for commit in commits):
         return FileChanges()
+    commits = [_as_data_change(commit) if _loses_ids(commit) else commit for commit in commits]
     seen: dict[FileKey, _Seen] = {}
     for commit in commits:
         _record(commit, seen)
@@ -78,6 +81,24 @@ def file_changes(commits: Sequence[Commit]) -> FileChanges:
         restored=_restored(commits),
         removal=_removal_versions(commits),
     )
+
+
+def changes_data(commit: Commit) -> bool:
+    """Whether rows are others after it, or have other ids."""
+    return any(action["dataChange"] for action in (*commit.adds, *commit.removes)) or _loses_ids(commit)
+
+
+def _loses_ids(commit: Commit) -> bool:
+    """Whether it wrote tracked rows again without their ids. A user's own compaction does, a write with the option
+    dataChange=false; OPTIMIZE and REORG say that they keep them."""
+    written = any(add.get("defaultRowCommitVersion") == commit.version for add in commit.adds)
+    moved = written and any(not remove["dataChange"] for remove in commit.removes)
+    return moved and (commit.info.get("tags") or {}).get(PRESERVED) != "true"
+
+
+def _as_data_change(commit: Commit) -> Commit:
+    adds, removes = ([{**action, "dataChange": True} for action in some] for some in (commit.adds, commit.removes))
+    return replace(commit, adds=adds, removes=removes)
 
 
 def _record(commit: Commit, seen: dict[FileKey, _Seen]) -> None:

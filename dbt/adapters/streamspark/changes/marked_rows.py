@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from dbt.adapters.streamspark.changes.log import Action, TableLog
+from dbt.adapters.streamspark.changes.missing_files import vectors_of
 
 # Delta gives its readers a vector as a text that Java's DataOutput writes, which takes no more bytes: some ten thousand
 # rows all over a file. A file is read in several parts then, up to so many; comparing it whole costs less than more.
@@ -17,11 +18,13 @@ MOST_PARTS = 8
 
 def marked_rows(log: TableLog, old: Action, new: Action) -> tuple[list[Action], list[Action]] | None:
     """Of one path under two vectors: the file reduced to the rows hidden since (gone), and to those shown again since
-    (back, after RESTORE), each in as many parts as it takes. None where the whole file has to be compared."""
+    (back, after RESTORE), each in as many parts as it takes. None where the whole file has to be compared. Raises
+    StaleSource where VACUUM took a vector, BrokenSource where it may not be read."""
     rows = physical_rows(old, new)
     if rows is None:
         return None
-    before, after = bitmap_of(log, old), bitmap_of(log, new)
+    with vectors_of(log):
+        before, after = bitmap_of(log, old), bitmap_of(log, new)
     gone = _reduced(log, old, _minus(after, before), rows)
     back = _reduced(log, new, _minus(before, after), rows)
     return None if gone is None or back is None else (gone, back)
@@ -97,6 +100,13 @@ def bitmap_of(log: TableLog, action: Action) -> Any:
     store = getattr(delta.storage.dv, "DeletionVectorStore$").createInstance(log._hadoop_conf)
     stored = getattr(delta.deletionvectors, "StoredBitmap$")
     return stored.create(descriptor, log.java.dataPath()).load(store)
+
+
+def vector_file(log: TableLog, action: Action) -> Any | None:
+    """Hadoop's Path of the file that holds an action's deletion vector; None where none does."""
+    vector = action.get("deletionVector")
+    descriptor = _from_json(log, vector) if vector else None
+    return descriptor.absolutePath(log.java.dataPath()) if descriptor is not None and descriptor.isOnDisk() else None
 
 
 def _from_json(log: TableLog, vector: dict[str, Any]) -> Any:

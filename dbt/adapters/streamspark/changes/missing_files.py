@@ -32,14 +32,32 @@ def named_files(logs: Iterable[TableLog]) -> Iterator[None]:
         raise found from error
 
 
+@contextmanager
+def vectors_of(log: TableLog) -> Iterator[None]:
+    """The same where deletion vectors of one table are read: a shallow clone's lie elsewhere."""
+    try:
+        yield
+    except (Py4JJavaError, PySparkException) as error:
+        found = _missing(error)
+        if found is None:
+            raise
+        raise _named(log, found, denial(error)) from error
+
+
 def _of_a_table(logs: Iterable[TableLog], error: Exception) -> StreamsparkError | None:
-    text, said = str(error), denial(error)
-    match = DATA_FILE.search(text)
-    if match is None or (said is None and not any(mark in text for mark in MISSING)):
+    file = _missing(error)
+    owner = next((log for log in logs if file is not None and lies_in(log.path, file)), None)
+    if file is None or owner is None:
         return None
-    file = match.group()
-    owner = next((log for log in logs if lies_in(log.path, file)), None)
-    return None if owner is None else _named(owner, file, said or unlistable(owner.spark, owner.path))
+    return _named(owner, file, denial(error) or unlistable(owner.spark, owner.path))
+
+
+def _missing(error: Exception) -> str | None:
+    """The file that is gone or may not be read, where the error is about one."""
+    text = str(error)
+    match = DATA_FILE.search(text)
+    told = denial(error) is not None or any(mark in text for mark in MISSING)
+    return match.group() if match is not None and told else None
 
 
 def _named(log: TableLog, file: str, said: str | None) -> StreamsparkError:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from dbt.adapters.streamspark.changes.change_query import QueryInterval
+from dbt.adapters.streamspark.changes.file_changes import changes_data
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import Commit
 from dbt.adapters.streamspark.changes.query.base_tables import BaseTable
@@ -36,12 +37,8 @@ def steps(interval: QueryInterval) -> Iterator[Step]:
 
 def _commits(interval: QueryInterval) -> list[tuple[BaseTable, Commit]]:
     found = [(leaf.table, commit) for leaf in interval.leaves.values() for commit in leaf.interval.commits]
-    changing = [(table, commit) for table, commit in found if _changes_data(commit)]
+    changing = [(table, commit) for table, commit in found if commit.metadata or changes_data(commit)]
     return sorted(changing, key=lambda pair: (pair[1].timestamp, pair[0].name, pair[1].version))
-
-
-def _changes_data(commit: Commit) -> bool:
-    return bool(commit.metadata) or any(action["dataChange"] for action in (*commit.adds, *commit.removes))
 
 
 def _moved(before: Frontier, table: BaseTable, commit: Commit) -> Frontier:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dbt.adapters.streamspark.changes.log import Action, Commit
+from dbt.adapters.streamspark.changes.file_changes import changes_data
+from dbt.adapters.streamspark.changes.log import Commit
 from dbt.adapters.streamspark.operate.pending import Pending, pending_of_stream
 from dbt.adapters.streamspark.operate.scope import Scope
 from dbt.adapters.streamspark.operate.shown import Shown
@@ -66,7 +67,7 @@ def _row(table: str, commit: Commit) -> dict[str, Any]:
         "files_added": len(commit.adds),
         "files_removed": len(commit.removes),
         "bytes_added": sum(int(add.get("size") or 0) for add in commit.adds),
-        "changes_data": _changes_data([*commit.adds, *commit.removes]),
+        "changes_data": changes_data(commit),
     }
 
 
@@ -74,7 +75,3 @@ def _count(operation: str, name: str, metrics: Mapping[str, str]) -> int | None:
     """numOutputRows counts copied rows too, where the operation is no insert."""
     known = [key for key in METRICS[name] if key in metrics and (key != "numOutputRows" or operation in INSERTS)]
     return int(metrics[known[0]]) if known else None
-
-
-def _changes_data(actions: Sequence[Action]) -> bool:
-    return any(action["dataChange"] for action in actions)

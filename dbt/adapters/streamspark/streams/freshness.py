@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.changes.file_changes import file_changes
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import Action, Commit, TableLog
+from dbt.adapters.streamspark.changes.marked_rows import vector_file
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidQuery, StaleSource
 from dbt.adapters.streamspark.streams.retention import FILE_RETENTION, LOG_RETENTION, retention
 from dbt.adapters.streamspark.streams.source import open_table
@@ -60,11 +61,11 @@ def _stale_after(spark: SparkSession, stream: str, table: TableVersion, point: F
 
 
 def needed_removed(commits: Sequence[Commit], mode: str) -> list[Action]:
-    """Files that reading the commits' changes needs, and that are in the table no more: those of the start, or in a
-    mode of inserts only those that were added since."""
+    """Files that reading the commits' changes needs, and that are in the table no more: those of the start, and those
+    of which the deletion vector is; or in a mode of inserts only those that were added since."""
     if mode == "standard":
         changed = file_changes(commits)
-        return [*changed.old, *(old for old, _ in changed.remarked)]
+        return [*changed.old, *(old for old, _ in changed.remarked if _has_vector_file(old))]
     came = {path for commit in commits for path in _only([a for a in commit.adds if a["dataChange"]], commit.removes)}
     return [
         action
@@ -72,6 +73,10 @@ def needed_removed(commits: Sequence[Commit], mode: str) -> list[Action]:
         for action in commit.removes
         if action["path"] in came and action["path"] in _only(commit.removes, commit.adds)
     ]
+
+
+def _has_vector_file(action: Action) -> bool:
+    return (action.get("deletionVector") or {}).get("storageType", "i") != "i"
 
 
 def _only(actions: Sequence[Action], others: Sequence[Action]) -> set[str]:
@@ -89,8 +94,10 @@ def removal_time(action: Action) -> datetime:
 
 
 def _check_there(log: TableLog, action: Action) -> None:
-    name = log._jvm.org.apache.hadoop.fs.Path(log.path, unquote(action["path"]))
-    if not name.getFileSystem(log._jspark.sessionState().newHadoopConf()).exists(name):
-        raise StaleSource(
-            f"table {log.name}: a file that the changes need is gone ({action['path']}), most likely by VACUUM"
-        )
+    """The file and its deletion vector: one that another took the place of goes without its file."""
+    files = (log._jvm.org.apache.hadoop.fs.Path(log.path, unquote(action["path"])), vector_file(log, action))
+    for file in files:
+        if file is not None and not file.getFileSystem(log._hadoop_conf).exists(file):
+            raise StaleSource(
+                f"table {log.name}: a file that the changes need is gone ({file.getName()}), most likely by VACUUM"
+            )

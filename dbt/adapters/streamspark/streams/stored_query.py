@@ -11,7 +11,7 @@ from dbt.adapters.streamspark.changes.change_query import ChangeQuery
 from dbt.adapters.streamspark.changes.ends import resolve_end
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import TableLog
-from dbt.adapters.streamspark.errors import BrokenSource, InvalidInterval
+from dbt.adapters.streamspark.errors import BrokenSource, InvalidInterval, StaleSource
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
 from dbt.adapters.streamspark.streams.names import table_sql
 from dbt.adapters.streamspark.streams.query_text import tokenize
@@ -74,9 +74,21 @@ def _goes_on(query: ChangeQuery, since: Frontier) -> bool:
 
 
 def _name(spark: SparkSession, stream: str, table: TableVersion, since: Frontier, newer: Frontier | None) -> str:
-    same = None if newer is None else newer.entry(table.table_id, table.name)
-    moment = since.timestamp if same is None or newer is None else newer.timestamp
-    return table_sql(open_table(spark, stream, same or table, moment).name)
+    if newer is not None and table.table_id in newer:
+        return table_sql(open_table(spark, stream, newer.table(table.table_id), newer.timestamp).name)
+    try:
+        return table_sql(open_table(spark, stream, table, since.timestamp).name)
+    except StaleSource:
+        if newer is None or not _replaced(spark, stream, table, newer):
+            raise
+        return table_sql(table.name)
+
+
+def _replaced(spark: SparkSession, stream: str, table: TableVersion, newer: Frontier) -> bool:
+    """Whether it was made again by CREATE OR REPLACE, which gives it another id, and read up to `newer` since. A point
+    in another table, which had the name before and has another one now, tells nothing of this one."""
+    entry = newer.entry(table.table_id, table.name)
+    return entry is not None and open_table(spark, stream, entry, newer.timestamp).name == table.name
 
 
 def _known(stream: str, table_id: str, names: dict[str, str]) -> str:
