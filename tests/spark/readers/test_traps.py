@@ -267,6 +267,24 @@ class TestTablesOfManyKinds:
             *(("update_preimage", n) for n in (10, 11, 12)),
         ]
 
+    def test_deletion_vectors_that_the_end_or_the_start_knows_nothing_of(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "unmarked", extra=TRACKED.replace(")", ", 'delta.enableDeletionVectors' = 'true')"))
+        sql(f"insert into {name} select cast(id as int), 'v' from range(0, 8, 1, 1)")
+        sql(f"update {name} set v = 'w' where id = 3")
+        start = newest(spark, name)
+        sql(f"alter table {name} set tblproperties ('delta.enableDeletionVectors' = 'false')")
+        sql(f"alter table {name} drop feature deletionVectors")
+        sql(f"delete from {name} where id = 5")
+        for since in (start, start + 1):  # the second has no metadata after it, but a protocol
+            assert changes(spark, name, since, "id") == [("delete", 5)]
+        assert changes(spark, name, start, "id", reader="snapshot_diff") == [("delete", 5)]
+        start = newest(spark, name)
+        both = "'delta.enableDeletionVectors' = 'true', 'delta.enableTypeWidening' = 'true'"
+        sql(f"alter table {name} set tblproperties ({both})")
+        sql(f"alter table {name} alter column id type bigint")
+        sql(f"delete from {name} where id = 6")
+        assert changes(spark, name, start, "id", "v") == [("delete", 6, "v")]
+
 
 def test_a_column_that_a_metadata_column_would_hide(spark: SparkSession, sql: Any) -> None:
     name = table(sql, "hidden", "id int, _change_type string")

@@ -36,20 +36,29 @@ class Schemas:
 
     def frame(self, files: Sequence[Action], version: int) -> DataFrame:
         """The rows of `files`, which were live at `version`, with columns of the end and `_metadata`."""
-        if not self._changed:
-            return file_frame(self._log, self._end, files)
-        return self._read(files, version)
+        snapshot, columns = self._reading(version)
+        frame = file_frame(self._log, snapshot, files)
+        return frame if columns is None else frame.selectExpr(*columns, "_metadata")
 
     def snapshot(self, version: int) -> DataFrame:
         """All rows of `version`, with columns of the end and `_metadata`. Lists every file: for the oracle."""
-        return self._read(self._log.all_files(version), version)
+        return self.frame(self._log.all_files(version), version)
 
-    def _read(self, files: Sequence[Action], version: int) -> DataFrame:
+    def may_hide_rows(self, version: int) -> bool:
+        """Whether files of `version` can be given deletion vectors: `frame` may read them under a snapshot that knows
+        none."""
+        return reads_vectors(self._reading(version)[0])
+
+    def _reading(self, version: int) -> tuple[Any, list[str] | None]:
+        """The snapshot under which files of `version` are read, and the end's columns as SQL over its columns; None
+        where they are the same."""
+        if not self._changed:
+            return self._end, None
         then = self._log.snapshot(version)
         columns = self._columns_from(_metadata(then))
-        if columns is None:
-            return file_frame(self._log, self._end, files)
-        return file_frame(self._log, then, files).selectExpr(*columns, "_metadata")
+        if columns is None and reads_vectors(then) and not reads_vectors(self._end):
+            columns = self.columns_at(version)
+        return (self._end, None) if columns is None else (then, columns)
 
     def _columns_from(self, then: Action) -> list[str] | None:
         """The end's columns as SQL over the older schema; None where the end's schema reads the old files."""
@@ -100,6 +109,11 @@ class Schemas:
                 f"{new.dataType.simpleString()} inside the interval, and old rows cannot be read as the new "
                 "type without loss. Begin again with --full-refresh of the stream or model that reads it."
             )
+
+
+def reads_vectors(snapshot: Any) -> bool:
+    """Whether Delta looks at deletion vectors under this snapshot: not where the table's protocol has none."""
+    return "deletionVectors" in str(snapshot.protocol().json())
 
 
 def _metadata(snapshot: Any) -> Action:
