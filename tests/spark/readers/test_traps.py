@@ -10,6 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.file_changes import ADDED_ONLY, EMPTY, INITIAL_ROWS, MINIMIZE, REMOVED_ONLY
+from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.read import plan_shape, read_interval
 from dbt.adapters.streamspark.changes.view_sql import view_sql
@@ -46,6 +47,12 @@ def changes(spark: SparkSession, name: str, start: int | None, *columns: str, **
     with large_files():
         assert read() == found
     return found
+
+
+def viewed(spark: SparkSession, name: str, start: int, *columns: str) -> list[tuple[Any, ...]]:
+    """The same by the view of a stream on the table."""
+    rows = spark.sql(view_sql(TableLog(spark, name), name, start)).collect()
+    return sorted((row["_change_type"], *(row[c] for c in columns)) for row in rows)
 
 
 def newest(spark: SparkSession, name: str) -> int:
@@ -284,6 +291,20 @@ class TestTablesOfManyKinds:
         sql(f"alter table {name} alter column id type bigint")
         sql(f"delete from {name} where id = 6")
         assert changes(spark, name, start, "id", "v") == [("delete", 6, "v")]
+
+    def test_column_mapping_switched_on_where_a_name_has_an_upper_case_letter(
+        self, spark: SparkSession, sql: Any
+    ) -> None:
+        extra = TRACKED.replace(")", ", 'delta.enableTypeWidening' = 'true')")
+        name = table(sql, "mapped_since", "id int, Name string, n int", extra)
+        sql(f"insert into {name} values (1, 'a', 1), (2, 'b', 2)")
+        start = newest(spark, name)
+        sql(f"alter table {name} set tblproperties ('delta.columnMapping.mode' = 'name')")
+        sql(f"alter table {name} alter column n type bigint")
+        sql(f"delete from {name} where id = 1")
+        assert changes(spark, name, start, "id", "Name", "n") == [("delete", 1, "a", 1)]
+        assert viewed(spark, name, start, "id", "Name") == [("delete", 1, "a")]
+        assert Interval(TableLog(spark, name), start, newest(spark, name)).schemas.rebound(start) == []
 
 
 def test_a_column_that_a_metadata_column_would_hide(spark: SparkSession, sql: Any) -> None:

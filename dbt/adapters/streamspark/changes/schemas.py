@@ -131,7 +131,8 @@ def _matching(old: StructType, new: StructType) -> dict[str, StructField]:
 
 
 def _physical(field: StructField) -> str:
-    return str((field.metadata or {}).get("delta.columnMapping.physicalName", field.name.lower()))
+    """In lower case: column mapping takes a name as the table wrote it, and without it names have no case."""
+    return str((field.metadata or {}).get("delta.columnMapping.physicalName", field.name)).lower()
 
 
 def _reads(old: DataType, new: DataType) -> bool:
