@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import Row as SparkRow
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.file_changes import ADDED_ONLY, EMPTY, INITIAL_ROWS, MINIMIZE, REMOVED_ONLY
@@ -305,6 +306,26 @@ class TestTablesOfManyKinds:
         assert changes(spark, name, start, "id", "Name", "n") == [("delete", 1, "a", 1)]
         assert viewed(spark, name, start, "id", "Name") == [("delete", 1, "a")]
         assert Interval(TableLog(spark, name), start, newest(spark, name)).schemas.rebound(start) == []
+
+    def test_fields_of_structs_dropped_and_added_again(self, spark: SparkSession, sql: Any) -> None:
+        extra = TRACKED.replace(")", ", 'delta.enableTypeWidening' = 'true', 'delta.columnMapping.mode' = 'name')")
+        pair = "struct<A: int, b: string>"
+        name = table(sql, "fields", f"id int, s {pair}, l array<{pair}>, m map<string, {pair}>, n int", extra)
+        made = "named_struct('A', 7, 'b', 'old')"
+        sql(f"insert into {name} select id, {made}, array({made}), map('k', {made}), id from range(3)")
+        sql(f"insert into {name} values (4, null, array(null), map('k', null), 4)")
+        start = newest(spark, name)
+        for field in ("s.b", "l.element.b", "m.value.b"):
+            sql(f"alter table {name} drop column {field}")
+            sql(f"alter table {name} add column ({field} string)")
+        sql(f"delete from {name} where id in (1, 4)")
+        new, none = SparkRow(A=7, b=None), [None]
+        want = [("delete", 1, new, [new], {"k": new}), ("delete", 4, None, none, {"k": None})]
+        assert viewed(spark, name, start, "id", "s", "l", "m") == want
+        assert changes(spark, name, start, "id", "s", "l", "m") == want
+        sql(f"alter table {name} alter column n type bigint")
+        assert changes(spark, name, start, "id", "s", "l", "m") == want
+        assert Interval(TableLog(spark, name), start, newest(spark, name)).schemas.rebound(start) == ["s", "l", "m"]
 
 
 def test_a_column_that_a_metadata_column_would_hide(spark: SparkSession, sql: Any) -> None:
