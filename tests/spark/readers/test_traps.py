@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql import Row as SparkRow
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.file_changes import ADDED_ONLY, EMPTY, INITIAL_ROWS, MINIMIZE, REMOVED_ONLY
+from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.read import plan_shape, read_interval
 from dbt.adapters.streamspark.changes.view_sql import view_sql
@@ -46,6 +48,12 @@ def changes(spark: SparkSession, name: str, start: int | None, *columns: str, **
     with large_files():
         assert read() == found
     return found
+
+
+def viewed(spark: SparkSession, name: str, start: int, *columns: str) -> list[tuple[Any, ...]]:
+    """The same by the view of a stream on the table."""
+    rows = spark.sql(view_sql(TableLog(spark, name), name, start)).collect()
+    return sorted((row["_change_type"], *(row[c] for c in columns)) for row in rows)
 
 
 def newest(spark: SparkSession, name: str) -> int:
@@ -285,6 +293,58 @@ class TestTablesOfManyKinds:
             *(("update_postimage", n) for n in (10, 11, 12)),
             *(("update_preimage", n) for n in (10, 11, 12)),
         ]
+
+    def test_deletion_vectors_that_the_end_or_the_start_knows_nothing_of(self, spark: SparkSession, sql: Any) -> None:
+        name = table(sql, "unmarked", extra=TRACKED.replace(")", ", 'delta.enableDeletionVectors' = 'true')"))
+        sql(f"insert into {name} select cast(id as int), 'v' from range(0, 8, 1, 1)")
+        sql(f"update {name} set v = 'w' where id = 3")
+        start = newest(spark, name)
+        sql(f"alter table {name} set tblproperties ('delta.enableDeletionVectors' = 'false')")
+        sql(f"alter table {name} drop feature deletionVectors")
+        sql(f"delete from {name} where id = 5")
+        for since in (start, start + 1):  # the second has no metadata after it, but a protocol
+            assert changes(spark, name, since, "id") == [("delete", 5)]
+        assert changes(spark, name, start, "id", reader="snapshot_diff") == [("delete", 5)]
+        start = newest(spark, name)
+        both = "'delta.enableDeletionVectors' = 'true', 'delta.enableTypeWidening' = 'true'"
+        sql(f"alter table {name} set tblproperties ({both})")
+        sql(f"alter table {name} alter column id type bigint")
+        sql(f"delete from {name} where id = 6")
+        assert changes(spark, name, start, "id", "v") == [("delete", 6, "v")]
+
+    def test_column_mapping_switched_on_where_a_name_has_an_upper_case_letter(
+        self, spark: SparkSession, sql: Any
+    ) -> None:
+        extra = TRACKED.replace(")", ", 'delta.enableTypeWidening' = 'true')")
+        name = table(sql, "mapped_since", "id int, Name string, n int", extra)
+        sql(f"insert into {name} values (1, 'a', 1), (2, 'b', 2)")
+        start = newest(spark, name)
+        sql(f"alter table {name} set tblproperties ('delta.columnMapping.mode' = 'name')")
+        sql(f"alter table {name} alter column n type bigint")
+        sql(f"delete from {name} where id = 1")
+        assert changes(spark, name, start, "id", "Name", "n") == [("delete", 1, "a", 1)]
+        assert viewed(spark, name, start, "id", "Name") == [("delete", 1, "a")]
+        assert Interval(TableLog(spark, name), start, newest(spark, name)).schemas.rebound(start) == []
+
+    def test_fields_of_structs_dropped_and_added_again(self, spark: SparkSession, sql: Any) -> None:
+        extra = TRACKED.replace(")", ", 'delta.enableTypeWidening' = 'true', 'delta.columnMapping.mode' = 'name')")
+        pair = "struct<A: int, b: string>"
+        name = table(sql, "fields", f"id int, s {pair}, l array<{pair}>, m map<string, {pair}>, n int", extra)
+        made = "named_struct('A', 7, 'b', 'old')"
+        sql(f"insert into {name} select id, {made}, array({made}), map('k', {made}), id from range(3)")
+        sql(f"insert into {name} values (4, null, array(null), map('k', null), 4)")
+        start = newest(spark, name)
+        for field in ("s.b", "l.element.b", "m.value.b"):
+            sql(f"alter table {name} drop column {field}")
+            sql(f"alter table {name} add column ({field} string)")
+        sql(f"delete from {name} where id in (1, 4)")
+        new, none = SparkRow(A=7, b=None), [None]
+        want = [("delete", 1, new, [new], {"k": new}), ("delete", 4, None, none, {"k": None})]
+        assert viewed(spark, name, start, "id", "s", "l", "m") == want
+        assert changes(spark, name, start, "id", "s", "l", "m") == want
+        sql(f"alter table {name} alter column n type bigint")
+        assert changes(spark, name, start, "id", "s", "l", "m") == want
+        assert Interval(TableLog(spark, name), start, newest(spark, name)).schemas.rebound(start) == ["s", "l", "m"]
 
 
 def test_a_column_that_a_metadata_column_would_hide(spark: SparkSession, sql: Any) -> None:

@@ -47,7 +47,7 @@ class Interval:
 
     @cached_property
     def schemas(self) -> Schemas:
-        return Schemas(self.log, self.end, any(commit.metadata for commit in self.commits))
+        return Schemas(self.log, self.end, any(commit.metadata or commit.protocol for commit in self.commits))
 
     @property
     def shape(self) -> str:

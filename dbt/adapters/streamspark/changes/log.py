@@ -29,7 +29,7 @@ SESSION_CATALOG = "spark_catalog"
 class Commit:
     """One version of a table, as its commit file says it.
 
-    `adds` and `removes` are the file actions, `metadata` the table's new metadata or None,
+    `adds` and `removes` are the file actions, `metadata` and `protocol` the table's new ones or None,
     `txns` maps application id to version, `domains` domain to configuration (`removed_domains` are those taken away),
     `timestamp` is the commit's time in UTC.
     """
@@ -40,6 +40,7 @@ class Commit:
     adds: list[Action] = field(default_factory=list)
     removes: list[Action] = field(default_factory=list)
     metadata: Action | None = None
+    protocol: Action | None = None
     txns: dict[str, int] = field(default_factory=dict)
     domains: dict[str, str] = field(default_factory=dict)
     removed_domains: frozenset[str] = frozenset()
@@ -268,6 +269,7 @@ def parse_commit(version: int, text: str, modified_ms: int) -> Commit:
         adds=[a["add"] for a in actions if "add" in a],
         removes=[a["remove"] for a in actions if "remove" in a],
         metadata=next((a["metaData"] for a in actions if "metaData" in a), None),
+        protocol=next((a["protocol"] for a in actions if "protocol" in a), None),
         txns={a["txn"]["appId"]: int(a["txn"]["version"]) for a in actions if "txn" in a},
         domains={one["domain"]: one["configuration"] for one in domains if not one.get("removed")},
         removed_domains=frozenset(one["domain"] for one in domains if one.get("removed")),

@@ -63,8 +63,9 @@ def _from_files(interval: Interval) -> DataFrame:
 def _sides(interval: Interval) -> tuple[list[Action], list[Action], set[str]]:
     """What has rows of the start alone, and of the end alone; `whole`: paths that are on both sides in full."""
     old, new, whole = [*interval.files.old], [*interval.files.new], set()
+    reducible = bool(interval.files.remarked) and interval.schemas.may_hide_rows(interval.start or 0)
     for before, after in interval.files.remarked:
-        marked = marked_rows(interval.log, before, after)
+        marked = marked_rows(interval.log, before, after) if reducible else None
         if marked is None:
             whole.add(before["path"])
         gone, back = marked or ([before], [after])

@@ -13,6 +13,7 @@ from dbt.adapters.streamspark.changes.interval import TRACKING, Interval
 from dbt.adapters.streamspark.changes.log import Action, Commit
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.changes.rows import data_struct, filtered, union
+from dbt.adapters.streamspark.changes.schemas import reads_vectors
 from dbt.adapters.streamspark.changes.selected import selected
 from dbt.adapters.streamspark.literals import literal
 
@@ -53,7 +54,7 @@ def file_row_id(interval: Interval) -> str:
 
 def _tells_places(snapshot: Any) -> bool:
     configuration = json.loads(snapshot.metadata().json())["metaData"]["configuration"]
-    return configuration.get(TRACKING) == "true" or "deletionVectors" in str(snapshot.protocol().json())
+    return configuration.get(TRACKING) == "true" or reads_vectors(snapshot)
 
 
 def _inserts(interval: Interval, schema_version: int, arrived: Sequence[Arrival]) -> DataFrame:
