@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "dbt" / "adapters" / "streamspark"
 OWN = ("dbt.adapters.streamspark", "dbt.include")
 # imported, and brought along by one that is declared
-BROUGHT = {"py4j": "pyspark", "agate": "dbt-adapters"}
+BROUGHT = {"py4j": "pyspark", "agate": "dbt-adapters", "jinja2": "dbt-core"}
 # the parts of dbt's one namespace, the longest name first
 DBT = {"dbt.adapters.spark": "dbt-spark", "dbt.adapters": "dbt-adapters", "dbt_common": "dbt-common", "dbt": "dbt-core"}
 # declared and not imported: what delta-spark reads versions with
