@@ -166,7 +166,7 @@ class StreamMethods(metaclass=AdapterMeta):
             stream = Stream(name, find_stream(spark, name))
             hook = self.planner.is_hook(consumer_name(model["unique_id"]), get_invocation_id(), stream)
             if hook or not self._consumes(model):
-                return self.planner.peek(spark, stream)
+                return NOTHING.format(name) if nothing else self.planner.peek(spark, stream)
             consumer = _consumer(model, target.render(), rebuild, target_is_table)
             if nothing:
                 self.planner.read_nothing(spark, consumer)

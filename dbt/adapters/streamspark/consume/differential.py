@@ -295,7 +295,10 @@ class DifferentialModel:
         return DifferentialPlan(plan.sql, changes, False, reason, self._within(), appended=appended)
 
     def _without_empty_texts(self, sql: str) -> str:
-        config, columns = self.config, columns_of(self.spark.sql(sql).schema) if self.config.partition_by else ()
+        config = self.config
+        if not config.partition_by:
+            return sql
+        columns = columns_of(self.spark.sql(sql).schema)
         rows = without_empty_texts(self.consumer.name, f"({sql})", columns, config.partition_by, config.unique_key)
         return f"select * from {rows}"
 
