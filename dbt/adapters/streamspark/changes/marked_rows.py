@@ -104,9 +104,14 @@ def bitmap_of(log: TableLog, action: Action) -> Any:
 
 def vector_file(log: TableLog, action: Action) -> Any | None:
     """Hadoop's Path of the file that holds an action's deletion vector; None where none does."""
-    vector = action.get("deletionVector")
-    descriptor = _from_json(log, vector) if vector else None
-    return descriptor.absolutePath(log.java.dataPath()) if descriptor is not None and descriptor.isOnDisk() else None
+    if not has_vector_file(action):
+        return None
+    return _from_json(log, action["deletionVector"]).absolutePath(log.java.dataPath())
+
+
+def has_vector_file(action: Action) -> bool:
+    """A small vector is in the log itself."""
+    return (action.get("deletionVector") or {}).get("storageType", "i") != "i"
 
 
 def _from_json(log: TableLog, vector: dict[str, Any]) -> Any:

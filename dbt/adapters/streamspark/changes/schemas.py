@@ -26,7 +26,7 @@ class Schemas:
         self._changed = changed
         self._end = log.snapshot(end)
         self._metadata = _metadata(self._end)
-        self.schema = StructType.fromJson(json.loads(self._metadata["schemaString"]))
+        self.schema = _schema(self._metadata)
 
     @property
     def columns(self) -> list[str]:
@@ -57,40 +57,37 @@ class Schemas:
         if not self._changed:
             return self._end, None
         then = self._log.snapshot(version)
-        columns = self._columns_from(_metadata(then))
-        if columns is None and reads_vectors(then) and not reads_vectors(self._end):
-            columns = self.columns_at(version)
-        return (self._end, None) if columns is None else (then, columns)
+        keeps_vectors = reads_vectors(self._end) or not reads_vectors(then)
+        if keeps_vectors and self._end_reads(_metadata(then)):
+            return self._end, None
+        return then, self.columns_at(version)
 
-    def _columns_from(self, then: Action) -> list[str] | None:
-        """The end's columns as SQL over the older schema; None where the end's schema reads the old files."""
-        old = StructType.fromJson(json.loads(then["schemaString"]))
+    def _end_reads(self, then: Action) -> bool:
+        """Whether files of the older schema can be read under the end's."""
+        old = _schema(then)
         pairs = self._pairs(old, _key(old, self.schema))
         same_layout = then["partitionColumns"] == self._metadata["partitionColumns"]
         by_physical = all(o is None or _physical(o) == _physical(n) for o, n in pairs)
-        if same_layout and by_physical and all(o is None or _reads(o, n) for o, n in pairs):
-            return None
-        return self._columns(old)
+        return same_layout and by_physical and all(o is None or _reads(o, n) for o, n in pairs)
 
     def columns_at(self, version: int) -> list[str]:
         """The end's columns as SQL over the columns that the table had at `version`."""
-        then = _metadata(self._log.snapshot(version))
-        old = StructType.fromJson(json.loads(then["schemaString"]))
-        return self._columns(old)
+        old = self._schema_at(version)
+        key = _key(old, self.schema)
+        return [f"{self._value(o, n, key)} as {quoted(n.name)}" for o, n in self._pairs(old, key)]
 
     def rebound(self, version: int) -> list[str]:
         """The end's columns whose name, or that of a field in them, was another's at `version`: dropped or renamed, and
         made again. No row was written for that, but what a query gives is another."""
         if not self._changed:
             return []
-        old = StructType.fromJson(json.loads(_metadata(self._log.snapshot(version))["schemaString"]))
+        old = self._schema_at(version)
         key, held = _key(old, self.schema), {_name(field): field for field in old.fields}
         both = [(held[_name(field)], field) for field in self.schema.fields if _name(field) in held]
         return [n.name for o, n in both if key(o) != key(n) or nested.rebound(o.dataType, n.dataType, key)]
 
-    def _columns(self, old: StructType) -> list[str]:
-        key = _key(old, self.schema)
-        return [f"{self._value(o, n, key)} as {quoted(n.name)}" for o, n in self._pairs(old, key)]
+    def _schema_at(self, version: int) -> StructType:
+        return _schema(_metadata(self._log.snapshot(version)))
 
     def _pairs(self, old: StructType, key: Key) -> list[tuple[StructField | None, StructField]]:
         before = {key(field): field for field in old.fields}
@@ -127,6 +124,10 @@ def reads_vectors(snapshot: Any) -> bool:
 
 def _metadata(snapshot: Any) -> Action:
     return dict(json.loads(snapshot.metadata().json())["metaData"])
+
+
+def _schema(metadata: Action) -> StructType:
+    return StructType.fromJson(json.loads(metadata["schemaString"]))
 
 
 def _key(old: StructType, new: StructType) -> Key:

@@ -10,7 +10,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 from dbt.adapters.streamspark.changes.change_query import ChangeQuery, QueryInterval
 from dbt.adapters.streamspark.consume.planner import Consumer, Planner, Stream
-from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.errors import ConsumptionRefused
 from dbt.adapters.streamspark.streams.config import StreamConfig
 from dbt.adapters.streamspark.streams.definition import StreamDefinition
@@ -82,7 +81,7 @@ class ChangesModel:
         cursor = self.planner.cursor(self.spark, self.consumer)
         if self.consumer.rebuild or (OWN in cursor.frontiers and (cursor.made is not None) == self.maintains):
             return False
-        log = open_target(self.spark, self.consumer.target)
+        log = self.planner.target(self.spark, self.consumer)
         if log is not None and rows_at(log, log.version) != 0:
             what = "is kept equal to its query" if self.maintains else "holds the changes of its query"
             raise ConsumptionRefused(

@@ -248,9 +248,8 @@ class DifferentialModel:
 
     def _led_over(self, model: ChangesModel, reason: str, at: float) -> DifferentialPlan:
         """Both ends are read whole, which is what the run's costs are for."""
-        changes = KeyedChanges(self.consumer.name, self.config.unique_key, self.config.partition_by)
         planned = self._planned(
-            _but(model, led_over=changes.led_over), None, f"{reason}, the rows of both are compared"
+            _but(model, led_over=self._changes.led_over), None, f"{reason}, the rows of both are compared"
         )
         return self._noted(model, planned, at, size=2 * model.query.bytes_at(self._newest(model)))
 
@@ -282,7 +281,7 @@ class DifferentialModel:
     def _planned(
         self, model: ChangesModel, added: Additive | None, reason: str, nothing: bool = False
     ) -> DifferentialPlan:
-        changes = KeyedChanges(self.consumer.name, self.config.unique_key, self.config.partition_by)
+        changes = self._changes
         if added is not None:
             plan = _but(model, rows=group_changes).plan(nothing)
             sql = self._without_empty_texts(plan.sql)
@@ -293,6 +292,10 @@ class DifferentialModel:
             return DifferentialPlan(sql, changes, True, reason, unchecked=plan.sql)
         appended = changes.are_new(self.spark, plan.sql)
         return DifferentialPlan(plan.sql, changes, False, reason, self._within(), appended=appended)
+
+    @property
+    def _changes(self) -> KeyedChanges:
+        return KeyedChanges(self.consumer.name, self.config.unique_key, self.config.partition_by)
 
     def _without_empty_texts(self, sql: str) -> str:
         config = self.config

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from dbt.adapters.streamspark.changes.file_changes import file_changes
 from dbt.adapters.streamspark.changes.frontier import Frontier, TableVersion
 from dbt.adapters.streamspark.changes.log import Action, Commit, TableLog
-from dbt.adapters.streamspark.changes.marked_rows import vector_file
+from dbt.adapters.streamspark.changes.marked_rows import has_vector_file, vector_file
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidQuery, StaleSource
 from dbt.adapters.streamspark.streams.retention import FILE_RETENTION, LOG_RETENTION, retention
 from dbt.adapters.streamspark.streams.source import open_table
@@ -65,7 +65,7 @@ def needed_removed(commits: Sequence[Commit], mode: str) -> list[Action]:
     of which the deletion vector is; or in a mode of inserts only those that were added since."""
     if mode == "standard":
         changed = file_changes(commits)
-        return [*changed.old, *(old for old, _ in changed.remarked if _has_vector_file(old))]
+        return [*changed.old, *(old for old, _ in changed.remarked if has_vector_file(old))]
     came = {path for commit in commits for path in _only([a for a in commit.adds if a["dataChange"]], commit.removes)}
     return [
         action
@@ -73,10 +73,6 @@ def needed_removed(commits: Sequence[Commit], mode: str) -> list[Action]:
         for action in commit.removes
         if action["path"] in came and action["path"] in _only(commit.removes, commit.adds)
     ]
-
-
-def _has_vector_file(action: Action) -> bool:
-    return (action.get("deletionVector") or {}).get("storageType", "i") != "i"
 
 
 def _only(actions: Sequence[Action], others: Sequence[Action]) -> set[str]:
