@@ -50,6 +50,11 @@ def changes(spark: SparkSession, name: str, start: int | None, *columns: str, **
     return found
 
 
+def one_name_in_each(directory: Path) -> None:
+    for file in directory.glob("p=*/*"):
+        file.rename(file.with_name("data.parquet")) if file.suffix == ".parquet" else file.unlink()
+
+
 def viewed(spark: SparkSession, name: str, start: int, *columns: str) -> list[tuple[Any, ...]]:
     """The same by the view of a stream on the table."""
     rows = spark.sql(view_sql(TableLog(spark, name), name, start)).collect()
@@ -247,6 +252,26 @@ class TestTablesOfManyKinds:
         sql(f"update {name} set id = 5 where id = 1")
         assert changes(spark, name, 0, "id") == [("insert", 2), ("insert", 5)]
         assert changes(spark, name, 1, "id", "p") == [("update_postimage", 5, "a b/c"), ("update_preimage", 1, "a b/c")]
+
+    def test_files_of_one_name_in_many_partitions(self, spark: SparkSession, sql: Any, tmp_path: Path) -> None:
+        """CONVERT TO DELTA keeps the files of other writers, who call them alike."""
+        rows = [(number, f"{'abc'[number % 3]} +%") for number in range(9)]
+        parquet = spark.createDataFrame(rows, "id int, p string").coalesce(1).write.partitionBy("p")
+        parquet.parquet(str(tmp_path / "t"))
+        one_name_in_each(tmp_path / "t")
+        sql(f"convert to delta parquet.`{tmp_path}/t` partitioned by (p string)")
+        name = "traps.converted"
+        sql(f"create table {name} using delta location '{tmp_path}/t'")
+        tracked = "'delta.enableRowTracking' = 'true', 'delta.enableDeletionVectors' = 'true'"
+        sql(f"alter table {name} set tblproperties ({tracked})")
+        start = newest(spark, name)
+        everything = read_interval(spark, TableLog(spark, name), None, start, mode="insert_only").dataframe
+        assert len({row["_row_id"] for row in everything.collect()}) == 9
+        for rule in ("id = 0", "p like 'b%'", "id = 2"):
+            sql(f"delete from {name} where {rule}")
+        taken = [("delete", n, start + 1 + version) for n, version in ((0, 0), (1, 1), (2, 2), (4, 1), (7, 1))]
+        assert changes(spark, name, start, "id", "_commit_version") == taken
+        assert viewed(spark, name, start, "id", "_commit_version") == taken
 
     def test_generated_and_identity_columns(self, spark: SparkSession, sql: Any) -> None:
         name = f"{table(sql, 'plain')}_made"

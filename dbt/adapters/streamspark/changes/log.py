@@ -125,6 +125,11 @@ class TableLog:
         return str(self.java.dataPath().toString())
 
     @property
+    def uri(self) -> str:
+        """The path as files' `_metadata.file_path` begins."""
+        return str(self.java.dataPath().toUri().toString())
+
+    @property
     def properties(self) -> dict[str, str]:
         return dict(json.loads(self._snapshot.metadata().json())["metaData"]["configuration"])
 

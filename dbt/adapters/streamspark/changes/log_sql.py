@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dbt.adapters.streamspark.changes.file_versions import plain_path_sql
 from dbt.adapters.streamspark.changes.projection import quoted
 
 _COMMIT = "rlike '^[0-9]{20}[.]json$'"
@@ -16,12 +17,15 @@ def commit_times_sql(log_path: str) -> str:
 
 
 def file_actions_sql(log_path: str, action: str, after: int) -> str:
-    """A subquery of (v, file, data_change, vector): the file actions of kind `action` (add, remove) committed
-    after version `after`; `file` is the file's bare name, `vector` its deletion vector's JSON or NULL."""
+    """A subquery of (v, file, path, data_change, vector): the file actions of kind `action` (add, remove) committed
+    after version `after`; `file` is the file's bare name, `path` its plain path, `vector` its deletion vector's JSON
+    or NULL."""
+    path = f"get_json_object(value, '$.{action}.path')"
     fields = ", ".join(
         (
             "cast(left(_metadata.file_name, 20) as bigint) as v",
-            f"element_at(split(get_json_object(value, '$.{action}.path'), '/'), -1) as file",
+            f"element_at(split({path}, '/'), -1) as file",
+            f"{plain_path_sql(path)} as path",
             f"get_json_object(value, '$.{action}.dataChange') = 'true' as data_change",
             f"get_json_object(value, '$.{action}.deletionVector') as vector",
         )

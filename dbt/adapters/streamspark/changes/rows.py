@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
+from dbt.adapters.streamspark.changes.file_versions import file_versions
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.minimise import minimise
 from dbt.adapters.streamspark.changes.projection import quoted
@@ -46,11 +46,7 @@ def changed_version(interval: Interval) -> str:
 def removed_version(interval: Interval) -> str:
     """SQL of the version that took a row of the start away, told by the file that held it."""
     removal = interval.files.removal
-    versions = {path.rsplit("/", 1)[-1]: version or interval.end for path, version in removal.items()}
-    if len(set(versions.values())) == 1:
-        return f"{next(iter(versions.values()))}L"
-    known = f"from_json({literal(json.dumps(versions))}, 'map<string,bigint>')"
-    return f"element_at({known}, _metadata.file_name)"
+    return file_versions(interval.log.uri, {path: version or interval.end for path, version in removal.items()})
 
 
 def side(interval: Interval, frame: DataFrame, extra: str, data: str = "") -> DataFrame:

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pyspark.sql.types import StructType
 
 from dbt.adapters.streamspark.changes.commit_times import LoggedTimes
+from dbt.adapters.streamspark.changes.file_versions import path_in_table
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.changes.log_sql import commit_times_sql, file_actions_sql, lookup_sql
@@ -128,8 +129,9 @@ def _insert_only(interval: Interval, table: str) -> str:
 def _removed_version(interval: Interval) -> str:
     """The version that took a row away, by the file that held it; the newest where the log does not say."""
     removes = file_actions_sql(_log_path(interval.log), "remove", interval.start or 0)
-    latest = f"(select file, max(v) as v from {removes} where data_change group by file)"
-    return f"coalesce({lookup_sql('file', 'v', latest, '_metadata.file_name')}, ({_newest(interval)}))"
+    latest = f"(select path, max(v) as v from {removes} where data_change group by path)"
+    version = lookup_sql("path", "v", latest, path_in_table(interval.log.uri))
+    return f"coalesce({version}, ({_newest(interval)}))"
 
 
 def _newest(interval: Interval) -> str:

@@ -9,15 +9,16 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from dbt.adapters.streamspark.changes.epochs import epochs
+from dbt.adapters.streamspark.changes.file_versions import file_versions
 from dbt.adapters.streamspark.changes.interval import TRACKING, Interval
 from dbt.adapters.streamspark.changes.log import Action, Commit
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.changes.rows import data_struct, filtered, union
 from dbt.adapters.streamspark.changes.schemas import reads_vectors
 from dbt.adapters.streamspark.changes.selected import selected
-from dbt.adapters.streamspark.literals import literal
 
-PLACE = "md5(concat(_metadata.file_name, ':', _metadata.row_index))"
+# The whole path: CONVERT TO DELTA keeps files that have one name in many partitions.
+PLACE = "md5(concat(_metadata.file_path, ':', _metadata.row_index))"
 
 Arrival = tuple[int, Action]
 
@@ -48,8 +49,8 @@ def file_row_id(interval: Interval) -> str:
     if _tells_places(interval.log.snapshot(interval.end)):
         return PLACE
     content = f"to_json(struct({', '.join(quoted(name) for name in interval.schemas.columns)}))"
-    nth = f"row_number() over (partition by _metadata.file_name, {content} order by _metadata.file_name)"
-    return f"md5(concat(_metadata.file_name, ':', {nth}, ':', {content}))"
+    nth = f"row_number() over (partition by _metadata.file_path, {content} order by _metadata.file_path)"
+    return f"md5(concat(_metadata.file_path, ':', {nth}, ':', {content}))"
 
 
 def _tells_places(snapshot: Any) -> bool:
@@ -59,15 +60,10 @@ def _tells_places(snapshot: Any) -> bool:
 
 def _inserts(interval: Interval, schema_version: int, arrived: Sequence[Arrival]) -> DataFrame:
     frame = interval.schemas.frame([file for _, file in arrived], schema_version)
-    rows = untracked_inserts(interval, frame, _version_of(arrived))
+    rows = untracked_inserts(
+        interval, frame, file_versions(interval.log.uri, {file["path"]: version for version, file in arrived})
+    )
     return rows if arrived else rows.where("false")
-
-
-def _version_of(arrived: Sequence[Arrival]) -> str:
-    versions = {str(file["path"]).rsplit("/", 1)[-1]: version for version, file in arrived}
-    if len(set(versions.values())) < 2:
-        return f"{next(iter(versions.values()), 0)}L"
-    return f"element_at(from_json({literal(json.dumps(versions))}, 'map<string,bigint>'), _metadata.file_name)"
 
 
 def arrived_files(commits: Sequence[Commit]) -> list[Arrival]:
