@@ -7,6 +7,7 @@ from sqlglot import exp
 from dbt.adapters.streamspark.changes.query.clock_words import is_clock_word
 from dbt.adapters.streamspark.changes.query.functions import BARE, function_name
 from dbt.adapters.streamspark.changes.query.not_covered import Node
+from dbt.adapters.streamspark.changes.query.scope import GENERATORS, TIME_WINDOWS
 from dbt.adapters.streamspark.changes.query.volatile import COMMON_NAMES, VOLATILE_TYPES
 from dbt.adapters.streamspark.errors import UnsupportedQuery
 
@@ -80,7 +81,7 @@ def _check_table(table: Node) -> None:
 def check_expression(node: Node) -> None:
     """Raises UnsupportedQuery for an aggregate, window, subquery, generator or function without a fixed result."""
     for part in node.walk():
-        if isinstance(part, TOP_LEVEL):
+        if isinstance(part, TOP_LEVEL) or _name(part) in GENERATORS | TIME_WINDOWS:
             raise unsupported(_kind(part))
         if isinstance(part, exp.Column) and part.parts[0].name.lower() == "_metadata":
             raise unsupported("a file's _metadata")
@@ -95,6 +96,8 @@ def _kind(part: Node) -> str:
         return "a subquery"
     if isinstance(part, exp.Window):
         return "a window function"
+    if _name(part) in TIME_WINDOWS:
+        return f"a window of time: {_name(part)}()"
     what = "an aggregate" if isinstance(part, exp.AggFunc) else "a generator"
     return f"{what}: {_name(part)}()"
 

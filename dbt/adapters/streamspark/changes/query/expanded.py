@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 
-from sqlglot import exp, parse
+from sqlglot import TokenType, exp, parse, tokenize
 from sqlglot.errors import SqlglotError
 
 from dbt.adapters.streamspark.changes.projection import quoted
@@ -19,6 +20,7 @@ from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
 Cut = tuple[int, int, str]
 _NAME = re.compile(r"\s*(?:[\w$]+|`(?:[^`]|``)+`)(?:\s*\.\s*(?:[\w$]+|`(?:[^`]|``)+`)){0,2}\s*;?\s*")
 _TABLE = re.compile(rf"(?i)\s*table\s({_NAME.pattern})")
+_WINDOW_CALL = (TokenType.WINDOW, TokenType.L_PAREN)
 MAX_DEPTH = 50
 
 
@@ -35,7 +37,7 @@ def expanded(tables: BaseTables, sql_or_table: str) -> str:
 def parse_query(sql: str) -> Node:
     """The one SELECT (or set operation, or VALUES) that `sql` is. Raises InvalidQuery."""
     try:
-        statements = [statement for statement in parse(sql, dialect="spark") if statement is not None]
+        statements = [statement for statement in parse(readable(sql), dialect="spark") if statement is not None]
     except SqlglotError as error:
         raise InvalidQuery(f"the query cannot be parsed: {str(error).splitlines()[0]}") from error
     if len(statements) != 1:
@@ -45,10 +47,21 @@ def parse_query(sql: str) -> Node:
     return statements[0]
 
 
+def readable(sql: str) -> str:
+    """The text with the function `window` in quotes, which the parser takes for a clause behind GROUP BY.
+
+    >>> readable("select 'window(' from t group by window(at, '1 hour')")
+    "select 'window(' from t group by `window`(at, '1 hour')"
+    """
+    tokens = tokenize(sql, read="spark") if "window" in sql.lower() else []
+    calls = (one for one, next_ in pairwise(tokens) if (one.token_type, next_.token_type) == _WINDOW_CALL)
+    return _pasted(sql, [(call.start, call.end, f"`{call.text}`") for call in calls])
+
+
 def _expanded(tables: BaseTables, sql: str, inside: View | None, depth: int) -> str:
     if depth > MAX_DEPTH:
         raise InvalidQuery(f"views are nested more than {MAX_DEPTH} deep; is one of them defined by itself?")
-    sql = _selected(sql)
+    sql = readable(_selected(sql))
     root = parse_query(sql)
     cuts: list[Cut] = []
     for table in root.find_all(exp.Table):

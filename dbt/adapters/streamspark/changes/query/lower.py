@@ -6,6 +6,7 @@
 | WHERE, ON, EXISTS, IN | filters, join conditions, semi joins | predicates.py |
 | scalar subqueries, EXISTS inside expressions | joins with groups | subqueries.py |
 | GROUP BY, ROLLUP, CUBE, GROUPING SETS, HAVING | aggregates, and unions of them | grouping.py |
+| tumbling windows of time | filters and projections | time_windows.py |
 | window functions, QUALIFY | windows and filters | windows.py |
 | SELECT, DISTINCT, ORDER BY with LIMIT | projections, aggregates, top-k | select.py |
 | UNION, INTERSECT, EXCEPT | unions, aggregates, generators | set_operations.py |

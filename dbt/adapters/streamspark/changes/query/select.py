@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -18,6 +18,7 @@ from dbt.adapters.streamspark.changes.query.predicates import where
 from dbt.adapters.streamspark.changes.query.scope import Column, Scope, bound
 from dbt.adapters.streamspark.changes.query.sources import exploded, lower_from
 from dbt.adapters.streamspark.changes.query.subqueries import Context, replace_subqueries
+from dbt.adapters.streamspark.changes.query.time_windows import time_windows
 from dbt.adapters.streamspark.changes.query.windows import lower_windows
 from dbt.adapters.streamspark.errors import UnsupportedQuery
 
@@ -44,6 +45,11 @@ class Clauses:
     def all(self) -> list[Node]:
         return [*(node for _, node in self.items), *self.having, *self.qualify, *self.order]
 
+    def changed(self, change: Callable[[Node], Node]) -> Clauses:
+        """With each expression as `change` gives it back."""
+        others = (list(map(change, nodes)) for nodes in (self.having, self.qualify, self.order))
+        return Clauses([(name, change(node)) for name, node in self.items], *others)
+
 
 def lower_select(low: Lowering, select: exp.Select, ctes: Ctes) -> Relation:
     """The operators of a SELECT. Raises NotCovered, and UnsupportedQuery for LIMIT without ORDER BY."""
@@ -53,7 +59,10 @@ def lower_select(low: Lowering, select: exp.Select, ctes: Ctes) -> Relation:
     context = Context(low, ctes, scope)
     where(context, tree, [*conditions, *([select.args["where"].this] if select.args.get("where") else [])])
     clauses = _clauses(context, select, tree)
-    context = _grouped(context, tree, select, clauses)
+    group = _group(select, scope, clauses)
+    windowed = time_windows(context, tree, [*clauses.all, *([group] if group else [])])
+    clauses = clauses.changed(windowed)
+    context = _grouped(context, tree, select, group and windowed(group), clauses)
     where(context, tree, clauses.having)
     items, order = _computed(context, tree, clauses)
     return _result(low, select, tree.node, items, order)
@@ -126,11 +135,10 @@ def _star(node: Node, star: exp.Star, scope: Scope) -> list[Column]:
     return [column for column in scope.star(qualifier) if column[0].lower() not in left_out]
 
 
-def _grouped(context: Context, tree: JoinTree, select: exp.Select, clauses: Clauses) -> Context:
+def _grouped(context: Context, tree: JoinTree, select: exp.Select, group: Node | None, clauses: Clauses) -> Context:
     """The context of what is computed after grouping."""
     if not is_grouped(context, select, clauses.all):
         return context
-    group = _group(select, context.scope, clauses)
     items = [node for _, node in clauses.items]
     return replace(context, finish=aggregate(context, tree, group, clauses.all, items))
 
