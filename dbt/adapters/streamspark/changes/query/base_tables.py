@@ -31,10 +31,12 @@ class BaseTable:
 
 @dataclass(frozen=True)
 class View:
-    """A view's text, the namespace in which its names are looked up, and the names of its columns; `selected` is what
+    """A view's name and text, the namespace in which its names are looked up, and the names of its columns; `selected` is
+    what
     its text called them when it was made, empty where that may change. `temporary`: the temporary views that it was
     made of."""
 
+    name: str
     text: str
     namespace: tuple[str, ...]
     columns: tuple[str, ...]
@@ -77,7 +79,8 @@ class BaseTables:
     def _of(self, metadata: Any, text: str) -> View:
         temporary = frozenset(str(name.last()).lower() for name in items(metadata.viewReferredTempViewNames()))
         selected = tuple(map(str, items(metadata.viewQueryColumnNames())))
-        return View(text, self._namespace(metadata), tuple(metadata.schema().fieldNames()), selected, temporary)
+        name = str(metadata.identifier().unquotedString())
+        return View(name, text, self._namespace(metadata), tuple(metadata.schema().fieldNames()), selected, temporary)
 
     def _namespace(self, metadata: Any) -> tuple[str, ...]:
         found = tuple(map(str, items(metadata.viewCatalogAndNamespace())))

@@ -34,12 +34,16 @@ def expanded(tables: BaseTables, sql_or_table: str) -> str:
     return _expanded(tables, sql.strip().rstrip(";"), None, 0)
 
 
-def parse_query(sql: str) -> Node:
-    """The one SELECT (or set operation, or VALUES) that `sql` is. Raises InvalidQuery."""
+def parse_query(sql: str, what: str = "the query") -> Node:
+    """The one SELECT (or set operation, or VALUES) that `sql`, the text of `what`, is. Raises InvalidQuery."""
     try:
         statements = [statement for statement in parse(readable(sql), dialect="spark") if statement is not None]
     except SqlglotError as error:
-        raise InvalidQuery(f"the query cannot be parsed: {str(error).splitlines()[0]}") from error
+        found = str(error).splitlines()[0].rstrip(".")
+        raise InvalidQuery(
+            f"{what} cannot be parsed: {found}. Where Spark accepts it, that is SQL which sqlglot does not know: write "
+            "that part in another way."
+        ) from error
     if len(statements) != 1:
         raise InvalidQuery(f"one query is needed, found {len(statements)} statements")
     if not isinstance(statements[0], exp.Query | exp.Values):
@@ -62,7 +66,7 @@ def _expanded(tables: BaseTables, sql: str, inside: View | None, depth: int) -> 
     if depth > MAX_DEPTH:
         raise InvalidQuery(f"views are nested more than {MAX_DEPTH} deep; is one of them defined by itself?")
     sql = readable(_selected(sql))
-    root = parse_query(sql)
+    root = parse_query(sql, f"view {inside.name}" if inside else "the query")
     cuts: list[Cut] = []
     for table in root.find_all(exp.Table):
         if isinstance(table.this, exp.Identifier) and not _is_cte(table):
