@@ -31,10 +31,11 @@ class BaseTable:
 
 @dataclass(frozen=True)
 class View:
-    """A view's name and text, the namespace in which its names are looked up, and the names of its columns; `selected` is
-    what
-    its text called them when it was made, empty where that may change. `temporary`: the temporary views that it was
-    made of."""
+    """A view's name and text, the namespace in which its names are looked up, and the names of its columns.
+
+    `selected` is what its text called them when it was made, empty where that may change. `temporary`: the temporary
+    views that it was made of.
+    """
 
     name: str
     text: str
