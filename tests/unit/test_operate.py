@@ -95,6 +95,28 @@ def test_a_model_goes_by_its_name_and_by_its_tables() -> None:
     assert project.schemas == ["db", "other"]
 
 
+def test_a_name_alone_is_the_latest_version() -> None:
+    one = ProjectModel("model.p.s.v1", "s", "db.s_v1", "stream", version="1", is_latest=False)
+    two = ProjectModel("model.p.s.v2", "s", "db.latest", "stream", version="2")
+    project = Project("db", (one, two))
+    assert {project.named(name) for name in ("s", "S_v2", "s.v2", "p.s", "p.s.v2", "db.latest")} == {two}
+    assert {project.named(name) for name in ("s_v1", "S.V1", "p.s_v1", "db.s_v1")} == {one}
+    assert project.named("s.v3") is None
+
+
+def test_a_name_in_two_packages_needs_its_package() -> None:
+    ours, theirs = (ProjectModel(f"model.{package}.s", "s", f"{package}_db.s", "stream") for package in ("p", "q"))
+    project = Project("db", (ours, theirs))
+    with pytest.raises(InvalidArgument, match=r"model.p.s \(p_db.s\) and model.q.s \(q_db.s\). Say which"):
+        project.named("s")
+    assert (project.named("p.s"), project.named("q.s"), project.named("q_db.s")) == (ours, theirs, theirs)
+
+
+def test_a_table_is_no_models_by_its_package_and_name() -> None:
+    project = Project("db", (ProjectModel("model.shop.s", "s", "db.s", "stream"),))
+    assert project.stored_as("shop.s") is None and project.readers("shop.s") == []
+
+
 class Refusing(Scope):
     """A scope whose tables cannot be read."""
 

@@ -13,6 +13,7 @@ from jinja2 import Undefined
 from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.errors import InvalidArgument
+from dbt.adapters.streamspark.graph import project_of
 from dbt.adapters.streamspark.operate.advance_stream import advance_stream
 from dbt.adapters.streamspark.operate.audit_consumer import audit_consumer
 from dbt.adapters.streamspark.operate.consumer_history import consumer_history
@@ -20,7 +21,6 @@ from dbt.adapters.streamspark.operate.describe_stream import describe_stream
 from dbt.adapters.streamspark.operate.drop_stream import drop_stream
 from dbt.adapters.streamspark.operate.explain_changes import explain_changes
 from dbt.adapters.streamspark.operate.preview_consume import preview_consume
-from dbt.adapters.streamspark.operate.project import Project, ProjectModel
 from dbt.adapters.streamspark.operate.rewind_consumer import rewind_consumer
 from dbt.adapters.streamspark.operate.scope import Scope
 from dbt.adapters.streamspark.operate.show_streams import show_streams
@@ -62,8 +62,6 @@ def _check_given(operation: str, arguments: Mapping[str, Any]) -> None:
 class OperationMethods(metaclass=AdapterMeta):
     """Mixed into the adapter."""
 
-    Relation: Any
-
     def spark(self) -> SparkSession:
         raise NotImplementedError
 
@@ -84,7 +82,7 @@ class OperationMethods(metaclass=AdapterMeta):
         with self._errors(operation):
             _check_given(operation, arguments)
             one_of("format", format, FORMATS)
-            scope = Scope(self.spark(), self._project(graph, schemas["profile"]), schemas.get("asked"))
+            scope = Scope(self.spark(), project_of(graph, schemas["profile"]), schemas.get("asked"))
             invocation = {"invocation": get_invocation_id()} if operation in COMMITS else {}
             shown = OPERATIONS[operation](scope, **arguments, **invocation)
             return {"output": shown.render(format), "failure": shown.failure}
@@ -93,22 +91,5 @@ class OperationMethods(metaclass=AdapterMeta):
     def stream_not_stale(self, model: Any, days: float, graph: Mapping[str, Any], schema: str) -> str:
         """SQL of a row for each offset in the stream `model` that is stale, or will be within `days`."""
         with self._errors(f"test of {model}"):
-            scope = Scope(self.spark(), self._project(graph, schema))
+            scope = Scope(self.spark(), project_of(graph, schema))
             return rows_sql(stale_offsets(scope, model.render(), days))
-
-    def _project(self, graph: Mapping[str, Any], schema: str) -> Project:
-        nodes = [node for node in graph.get("nodes", {}).values() if node["resource_type"] == "model"]
-        return Project(schema, tuple(self._model(node) for node in nodes))
-
-    def _model(self, node: Mapping[str, Any]) -> ProjectModel:
-        relation = self.Relation.create(node.get("database"), node["schema"], node["alias"])
-        config = node["config"]
-        return ProjectModel(
-            unique_id=node["unique_id"],
-            name=node["name"],
-            relation=relation.render(),
-            materialized=str(config.get("materialized")),
-            strategy=str(config.get("incremental_strategy") or ""),
-            format=str(config.get("format") or ""),
-            reads=tuple(node["depends_on"]["nodes"]),
-        )

@@ -94,7 +94,7 @@ def pending_of_consumer(scope: Scope, name: str) -> list[Pending]:
     """For each stream that a consumer reads, by the project or by what it has read, and for the query of a changes or
     differential model. Raises UnknownName."""
     state = scope.reader(name)
-    model = scope.project.named(state.target)
+    model = scope.project.stored_as(state.target)
     meant = scope.read_by(model) if model else []
     entries = [one for one in scope.streams if one in meant or (one.definition and state.point(one.definition.id))]
     own = [own_stream(state, model.format if model else "")] if state.point(OWN) else []

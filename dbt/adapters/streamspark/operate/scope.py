@@ -94,7 +94,7 @@ class Scope:
 
     def _meant(self, table: str) -> str:
         """The name of the consumer that the project has for a table; empty where it has none."""
-        model = self.project.named(table)
+        model = self.project.stored_as(table)
         return consumer_name(model.unique_id) if model is not None and model.materialized in WRITES else ""
 
     def consumers_in(self, table: str) -> list[ConsumerState]:

@@ -1,0 +1,31 @@
+"""The project as dbt's `graph` tells of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dbt.adapters.streamspark.operate.project import Project, ProjectModel
+from dbt.adapters.streamspark.relation import StreamsparkRelation
+
+
+def project_of(graph: Mapping[str, Any], schema: str = "") -> Project:
+    """`schema` is the profile's."""
+    nodes = [node for node in graph.get("nodes", {}).values() if node["resource_type"] == "model"]
+    return Project(schema, tuple(_model(node) for node in nodes))
+
+
+def _model(node: Mapping[str, Any]) -> ProjectModel:
+    relation = StreamsparkRelation.create(node.get("database"), node["schema"], node["alias"])
+    config, version = node["config"], node.get("version")
+    return ProjectModel(
+        unique_id=node["unique_id"],
+        name=node["name"],
+        relation=relation.render(),
+        materialized=str(config.get("materialized")),
+        strategy=str(config.get("incremental_strategy") or ""),
+        format=str(config.get("format") or ""),
+        reads=tuple(node["depends_on"]["nodes"]),
+        version="" if version is None else str(version),
+        is_latest=version is None or version == node.get("latest_version"),
+    )
