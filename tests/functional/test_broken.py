@@ -128,3 +128,10 @@ models:
         ]
         comments = {f.name: f.metadata.get("comment") for f in world.spark.table(f"{world.schema}.people_log").schema}
         assert comments == {"id": "it's the key", "name": "its name", "_change_type": None}
+
+    def test_what_fails_in_a_subquery_has_its_cause(self, world: World) -> None:
+        people = "{{ source('raw', 'people') }}"
+        query = f"select id, (select max(cast(name as int)) from {people}) as m from {people}"
+        world.model("wrong_cast.sql", f"{{{{ config(materialized='table') }}}} {query}")
+        results = run("run", "--select", "wrong_cast", passes=False)
+        assert "Cause: [CAST_INVALID_INPUT]" in str(results["wrong_cast"].message)

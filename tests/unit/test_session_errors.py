@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from delta.exceptions.base import ConcurrentAppendException, MetadataChangedException
-from pyspark.errors import AnalysisException
+from pyspark.errors import AnalysisException, PySparkException
 
 from dbt.adapters.streamspark.connections import response
 from dbt.adapters.streamspark.session import Result
@@ -21,6 +21,30 @@ def test_stack_traces_stay_in_the_cause() -> None:
     error = as_sql_error(AnalysisException("[A_B] no\nJVM stacktrace:\nat org.apache"))
     assert str(error) == "[A_B] no"
     assert "org.apache" in str(error.__cause__)
+
+
+class Java:
+    """A Java exception and its cause."""
+
+    def __init__(self, message: str, cause: Java | None = None):
+        self.message, self.cause = message, cause
+
+    def getMessage(self) -> str:
+        return self.message
+
+    def getCause(self) -> Java | None:
+        return self.cause
+
+    def getClass(self) -> type:
+        return type("Class", (), {"getName": staticmethod(lambda: "org.apache.spark.SparkException")})
+
+
+def test_a_wrapper_says_what_it_wraps() -> None:
+    """A subquery's error."""
+    said = "Exception thrown in awaitResult: "
+    error = PySparkException(said)
+    error._origin = Java(said, Java("Job aborted", Java("[CAST_INVALID_INPUT] The value 'a'\nat line 1")))  # type: ignore[attr-defined]
+    assert str(as_sql_error(error)) == "Exception thrown in awaitResult:\nCause: [CAST_INVALID_INPUT] The value 'a'"
 
 
 @pytest.mark.parametrize("kind", [ConcurrentAppendException, MetadataChangedException])

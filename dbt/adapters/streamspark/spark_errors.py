@@ -26,7 +26,8 @@ CONFLICT_CLASSES = (
     "DeltaConcurrentModificationException",
     "CommitFailedException",
 )
-WRAPPERS = ("[TASK_WRITE_FAILED]",)  # errors that say where something failed, not what
+# errors that say where something failed, not what: a task that writes, a subquery that a query waits for
+WRAPPERS = ("[TASK_WRITE_FAILED]", "Exception thrown in awaitResult")
 DENIALS = ("Permission denied", "AccessControlException", "AccessDenied")
 
 
