@@ -1,4 +1,4 @@
-"""Models go by their names, whatever their tables are called."""
+"""Models go by their names, whatever their tables are called: versions in operations, aliases in `at` and `changes()`."""
 
 from __future__ import annotations
 
@@ -44,3 +44,29 @@ class TestVersions:
     def test_the_latest_is_dropped(self, world: World) -> None:
         assert operate("drop_stream", stream="sv", force=True)[0]["dropped"] == f"{world.schema}.sv_v2"
         assert world.stream("sv_v1")
+
+
+class TestOtherStreams:
+    prepare = (
+        f"create table {{raw}}.people (id int) using delta {READY}",
+        "insert into {raw}.people values (1)",
+        "insert into {raw}.people values (2)",
+    )
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        people = "select * from {{ source('raw', 'people') }}"
+        after = "-- depends_on: {{ ref('far') }}\n"
+        return {
+            "sources.yml": SOURCES,
+            "far.sql": "{{ config(materialized='stream', schema='far', alias='a_stream', at={'version': 1}) }}"
+            + people,
+            "like_far.sql": f"{after}{{{{ config(materialized='stream', at={{'stream': 'far'}}) }}}} {people}",
+            "since_far.sql": f"{after}{{{{ config(materialized='table') }}}} select id from "
+            "{{ changes(source('raw', 'people'), start={'stream': 'far'}) }}",
+        }
+
+    def test_a_stream_elsewhere_goes_by_its_models_name(self, world: World) -> None:
+        run("run")
+        assert world.stream("like_far").base_table.version == 1
+        assert world.rows("since_far") == [(2,)]

@@ -15,6 +15,14 @@ def project_of(graph: Mapping[str, Any], schema: str = "") -> Project:
     return Project(schema, tuple(_model(node) for node in nodes))
 
 
+def in_catalog(point: Any, graph: Mapping[str, Any]) -> Any:
+    """A point in the past; where it is the start of a stream, which may go by its model's name, with the catalog's."""
+    if not isinstance(point, Mapping) or set(point) != {"stream"}:
+        return point
+    model = project_of(graph).named(str(point["stream"]))
+    return point if model is None else {"stream": model.relation}
+
+
 def _model(node: Mapping[str, Any]) -> ProjectModel:
     relation = StreamsparkRelation.create(node.get("database"), node["schema"], node["alias"])
     config, version = node["config"], node.get("version")

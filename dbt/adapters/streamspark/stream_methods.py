@@ -41,6 +41,7 @@ from dbt.adapters.streamspark.consume.replace_rows import RULES
 from dbt.adapters.streamspark.consume.scd_config import ScdConfig
 from dbt.adapters.streamspark.consume.starts_over import check_starts_over
 from dbt.adapters.streamspark.errors import ConsumptionRefused
+from dbt.adapters.streamspark.graph import in_catalog
 from dbt.adapters.streamspark.literals import literal
 from dbt.adapters.streamspark.report import committed, explained, left_out, nothing_new
 from dbt.adapters.streamspark.spark_errors import as_sql_error
@@ -66,6 +67,7 @@ NARROWED = re.compile(
     r"(?: _dbt_(?:limit|et_filter)_subq_\S+)?"
 )
 KEPT_PROPERTIES = (TRACKING, FILE_RETENTION, LOG_RETENTION, BEFORE)
+STARTS = ("at", "before")
 NOTHING = "(select * from {} where false limit 0)"
 MERGED = ("apply_changes", "differential")  # strategies whose rows are merged by position, where they are merged
 
@@ -98,13 +100,21 @@ class StreamMethods(metaclass=AdapterMeta):
 
     @available.parse_none
     def stream_change(
-        self, model: Mapping[str, Any], relation: Any, sql: str, full_refresh: bool, narrowed: bool = False
+        self,
+        model: Mapping[str, Any],
+        relation: Any,
+        sql: str,
+        full_refresh: bool,
+        narrowed: bool,
+        graph: Mapping[str, Any],
     ) -> StreamChange:
-        """What a run of the stream's model is to do (lifecycle.py); `narrowed`: with --empty or --sample."""
+        """What a run of the stream's model is to do (lifecycle.py); `narrowed`: with --empty or --sample. `graph` is
+        dbt's."""
         name = relation.render()
         with self._errors(f"stream {name}"):
             sql = _whole(sql, narrowed)
-            config = parse_config(model["config"], name)
+            starts = {key: in_catalog(model["config"].get(key), graph) for key in STARTS}
+            config = parse_config({**model["config"], **starts}, name)
             existing = from_properties(properties(self.spark(), name) or {}, name)
             return StreamModel(self.spark(), name, sql, config, narrowed).decide(existing, full_refresh)
 
@@ -143,6 +153,12 @@ class StreamMethods(metaclass=AdapterMeta):
         with self._errors(f"properties of {name}"):
             found = properties(self.spark(), name) or {}
             return [key.removeprefix(RULES).lower() for key in found if key.startswith(RULES)]
+
+    @available.parse(lambda point, graph: point)
+    def in_catalog(self, point: Any, graph: Mapping[str, Any]) -> Any:
+        """The start or end of changes(), with the catalog's name for that of a stream's model; `graph` is dbt's."""
+        with self._errors(f"changes from or to {point}"):
+            return in_catalog(point, graph)
 
     # consumers
 

@@ -44,7 +44,8 @@ def find_stream(spark: SparkSession, name: str) -> StreamDefinition:
     found = properties(spark, name)
     if found is None:
         raise BrokenSource(
-            f"stream {name} does not exist. Build it first: dbt run --select {name.split('.')[-1].strip('`')}"
+            f"stream {name} does not exist. Build it first: dbt run --select {name.split('.')[-1].strip('`')} (or the "
+            "name of its model, where the config alias gives it another one)"
         )
     stream = from_properties(found, name)
     if stream is None:

@@ -11,6 +11,7 @@
   {%- set sql = query if query is string else query.render() -%}
   {%- set options = {'format': format, 'metadata_columns': metadata_columns, 'mode': mode} -%}
   {%- set analysed = invocation_args_dict.get('which') not in ('compile', 'generate') -%}
+  {%- set start, end = adapter.in_catalog(start, graph), adapter.in_catalog(end, graph) -%}
   {%- set relation = adapter.changes_between(model, sql, start, end, options, analysed, reads_are_narrowed()) -%}
   {{ return('(select * from ' ~ relation ~ ' where false)' if reads_are_narrowed() else relation) }}
 {%- endmacro %}

@@ -11,7 +11,7 @@
 
   {{ run_hooks(pre_hooks) }}
 
-  {%- set change = adapter.stream_change(model, target, compiled_code, should_full_refresh(), reads_are_narrowed()) -%}
+  {%- set change = adapter.stream_change(model, target, compiled_code, should_full_refresh(), reads_are_narrowed(), graph) -%}
   {%- for note in change.notes -%}
     {%- do exceptions.warn('Stream ' ~ target ~ ' ' ~ note) -%}
   {%- endfor -%}
