@@ -18,6 +18,7 @@ from dbt.adapters.streamspark.channel_methods import ChannelMethods
 from dbt.adapters.streamspark.check_methods import CheckMethods
 from dbt.adapters.streamspark.connections import StreamsparkConnectionManager, say
 from dbt.adapters.streamspark.diagnosis import facts
+from dbt.adapters.streamspark.grants import check_grants
 from dbt.adapters.streamspark.operation_methods import OperationMethods
 from dbt.adapters.streamspark.relation import StreamsparkRelation, relation_type
 from dbt.adapters.streamspark.stream_methods import StreamMethods
@@ -54,6 +55,11 @@ class StreamsparkAdapter(StreamMethods, CheckMethods, OperationMethods, ChannelM
     def pre_model_hook(self, config: Any) -> None:
         """dbt-spark's macros ask the model for its file format and mean parquet when there is none."""
         config.model.config.extra.setdefault("file_format", DEFAULT_FILE_FORMAT)
+        check_grants(config.model, self._macro_named)
+
+    def _macro_named(self, name: str) -> Any:
+        resolver = self.get_macro_resolver()
+        return None if resolver is None else resolver.find_macro_by_name(name, self.config.project_name, None)
 
     def list_relations_without_caching(self, schema_relation: BaseRelation) -> list[BaseRelation]:
         """Spark lists names without their catalog; they are looked up again with the one they were listed in."""
