@@ -191,6 +191,13 @@ class StreamMethods(metaclass=AdapterMeta):
             self._check_starts_over(model)
             return sql
 
+    @available.parse(lambda *args, **kwargs: "")
+    def peek_stream(self, relation: Any) -> str:
+        """The SQL of a stream's changes since its start, for whoever consumes nothing."""
+        name = relation.render()
+        with self._errors(f"stream {name}"):
+            return self.planner.peek(self.spark(), Stream(name, find_stream(self.spark(), name)))
+
     @available.parse_none
     def begin_build(self, model: Mapping[str, Any]) -> None:
         """What stream() is asked from here on is for the model's hooks, which only look."""
