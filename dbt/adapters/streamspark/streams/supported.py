@@ -47,6 +47,7 @@ REFUSED_NAMES = COMMON_NAMES.union(
 CLOCK_WHEN_EMPTY = frozenset({"unix_timestamp"})
 BARE_HERE = BARE - {"current_time"}  # which is a column where it is bare
 TOP_LEVEL = (exp.AggFunc, exp.Window, exp.Query, exp.Explode, exp.Inline, exp.UDTF)
+ROW_MAKERS = GENERATORS | TIME_WINDOWS
 
 
 def unsupported(found: str) -> UnsupportedQuery:
@@ -81,7 +82,7 @@ def _check_table(table: Node) -> None:
 def check_expression(node: Node) -> None:
     """Raises UnsupportedQuery for an aggregate, window, subquery, generator or function without a fixed result."""
     for part in node.walk():
-        if isinstance(part, TOP_LEVEL) or _name(part) in GENERATORS | TIME_WINDOWS:
+        if isinstance(part, TOP_LEVEL) or _name(part) in ROW_MAKERS:
             raise unsupported(_kind(part))
         if isinstance(part, exp.Column) and part.parts[0].name.lower() == "_metadata":
             raise unsupported("a file's _metadata")

@@ -29,6 +29,10 @@ class Term:
     def of(cls, bound: Node) -> Term:
         return cls(bound.sql("spark", comments=False), frozenset(c.name for c in bound.find_all(exp.Column)))
 
+    @classmethod
+    def column(cls, name: str) -> Term:
+        return cls(name, frozenset([name]))
+
 
 Item = tuple[str, Term]
 

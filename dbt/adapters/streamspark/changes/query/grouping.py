@@ -157,12 +157,10 @@ def _branch(grouping: Grouping, one: Set) -> Operator:
     child, supply = grouping.child, grouping.supply
     new = {sql: supply.new() for sql in (*one, *grouping.calls)}
     everything = supply.new()
-    marked = Project(
-        child, [*((c, Term(c, frozenset([c]))) for c in child.columns), (everything, Term("1", frozenset()))]
-    )
+    marked = Project(child, [*((c, Term.column(c)) for c in child.columns), (everything, Term("1", frozenset()))])
     keys: list[Item] = [(new[sql], Term.of(grouping.groups.keys[sql])) for sql in one]
     if not keys:
-        keys = [(supply.new(), Term(everything, frozenset([everything])))]
+        keys = [(supply.new(), Term.column(everything))]
     grouped = Aggregate(marked, keys, [(new[sql], term) for sql, term in grouping.calls.items()])
     return Project(grouped, [(supply.new(), _of_set(grouping, sql, new, one)) for sql in grouping.names])
 
@@ -170,7 +168,7 @@ def _branch(grouping: Grouping, one: Set) -> Operator:
 def _of_set(grouping: Grouping, sql: str, new: dict[str, str], one: Set) -> Term:
     if sql in grouping.markers:
         return _told(grouping, grouping.markers[sql], one)
-    return Term(new[sql], frozenset([new[sql]])) if sql in new else Term("null", frozenset())
+    return Term.column(new[sql]) if sql in new else Term("null", frozenset())
 
 
 def _told(grouping: Grouping, call: Node, one: Set) -> Term:

@@ -212,7 +212,7 @@ def _among(computed: Sequence[Item], term: Term, select: exp.Select) -> str:
 def distinct(low: Lowering, node: Operator, columns: Sequence[str]) -> tuple[Operator, dict[str, str]]:
     """Each tuple of `columns` once, and their new names."""
     renamed = {name: low.names.new(low.names.shown.get(name, "")) for name in columns}
-    keys = [(new, Term(name, frozenset([name]))) for name, new in renamed.items()]
+    keys = [(new, Term.column(name)) for name, new in renamed.items()]
     return Aggregate(node, keys, []), renamed
 
 
@@ -227,5 +227,5 @@ def top_k(
         keys.append(Term.of(key))
     limit, offset = (query.args.get(clause) for clause in ("limit", "offset"))
     first = TopK(node, keys, limit and limit.expression.sql("spark"), offset and offset.expression.sql("spark"))
-    items = [(low.names.new(low.names.shown.get(name, "")), Term(name, frozenset([name]))) for name in columns]
+    items = [(low.names.new(low.names.shown.get(name, "")), Term.column(name)) for name in columns]
     return Project(first, items), [name for name, _ in items]

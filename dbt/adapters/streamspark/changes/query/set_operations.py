@@ -71,7 +71,7 @@ def _counted(low: Lowering, left: Relation, right: Relation, keep: str, once: bo
     both = UnionAll([node for node, _ in sides], [columns for _, columns in sides], [*names, side])
     tuples = {name: low.names.new() for name in names}
     counts = [(low.names.new(), Term(f"count_if({side} = {number})", frozenset([side]))) for number in (0, 1)]
-    keys = [(new, Term(name, frozenset([name]))) for name, new in tuples.items()]
+    keys = [(new, Term.column(name)) for name, new in tuples.items()]
     grouped = Aggregate(both, keys, counts)
     (left_count, _), (right_count, _) = counts
     kept = Term(keep.format(l=left_count, r=right_count), frozenset((left_count, right_count)))
@@ -84,7 +84,7 @@ def _counted(low: Lowering, left: Relation, right: Relation, keep: str, once: bo
 
 def _with_side(low: Lowering, relation: Relation, number: int) -> tuple[Operator, list[str]]:
     side = low.names.new()
-    items = [(low.names.new(), Term(name, frozenset([name]))) for name in _ours(relation)]
+    items = [(low.names.new(), Term.column(name)) for name in _ours(relation)]
     return Project(relation.node, [*items, (side, Term(str(number), frozenset()))]), [*(n for n, _ in items), side]
 
 

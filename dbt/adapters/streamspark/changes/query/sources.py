@@ -214,7 +214,7 @@ def _coalesced(low: Lowering, tree: JoinTree, sides: dict[str, tuple[str, str]])
     if not sides:
         return {}
     made = {name: low.names.new() for name in sides}
-    kept = [(name, Term(name, frozenset([name]))) for name in tree.node.columns]
+    kept = [(name, Term.column(name)) for name in tree.node.columns]
     terms = [(made[name], Term(f"coalesce({a}, {b})", frozenset((a, b)))) for name, (a, b) in sides.items()]
     tree.become(Project(tree.node, [*kept, *terms]))
     return made

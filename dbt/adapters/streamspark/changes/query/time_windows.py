@@ -26,7 +26,7 @@ def time_windows(context: Context, tree: JoinTree, nodes: Iterable[Node]) -> Cal
     for call in calls.values():
         tree.require(exp.Not(this=exp.Is(this=call.expressions[0].copy(), expression=exp.null())))
     if calls:
-        rows = [(name, Term(name, frozenset([name]))) for name in tree.node.columns]
+        rows = [(name, Term.column(name)) for name in tree.node.columns]
         tree.become(Project(tree.node, [*rows, *((names[sql], Term.of(call)) for sql, call in calls.items())]))
     return lambda node: _with_columns(node, names) if names else node
 
