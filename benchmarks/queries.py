@@ -85,7 +85,7 @@ class Bench:
         return Measured(name, share, found["change query"], seconds)
 
     def _compared(self, query: str, before: Versions, after: Versions) -> Iterator[DataFrame]:
-        """Two statements: in one, Spark 4.2 may trust a wrong partitioning (notes on Delta and Spark, section 7)."""
+        """Two statements: in one, Spark 4.2 may trust a wrong partitioning (docs/reference/errors.md)."""
         yield self.at(query, before).exceptAll(self.at(query, after))
         yield self.at(query, after).exceptAll(self.at(query, before))
 

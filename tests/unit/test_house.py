@@ -1,4 +1,4 @@
-"""The house of DESIGN section 6: who may import whom, and docstrings whose examples are true."""
+"""The house: who may import whom, and docstrings whose examples are true."""
 
 from __future__ import annotations
 

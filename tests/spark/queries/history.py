@@ -17,7 +17,7 @@ FAST = {
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.shuffle.partitions": "1",
 }
-# Spark 4.2 gives wrong rows for some unions of what windows made (notes on Delta and Spark, section 7).
+# Spark 4.2 gives wrong rows for some unions of what windows made (docs/reference/errors.md).
 ORACLE = {**FAST, "spark.sql.unionOutputPartitioning": "false"}
 
 Point = Mapping[str, int]

@@ -1,4 +1,4 @@
-"""What a change set has to be, whatever computed it (DESIGN.md section 4.3).
+"""What a change set has to be, whatever computed it (docs/concepts/change-queries.md).
 
 The ledger holds a query's rows by row id. It is opened with the rows at one point, and every change set is applied
 to it as a reader would: an insert must be of an id that is not there, a delete or the first half of an update must

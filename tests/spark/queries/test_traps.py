@@ -1,4 +1,4 @@
-"""Traps that other engines fell into (notes on differentiation), each by itself, the changes written out."""
+"""Traps that other engines fell into, each by itself, the changes written out."""
 
 from __future__ import annotations
 

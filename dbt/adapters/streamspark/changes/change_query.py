@@ -1,4 +1,4 @@
-"""A query whose changes can be told: parsed once, asked for any interval (DESIGN.md section 4.2)."""
+"""A query whose changes can be told: parsed once, asked for any interval (docs/concepts/change-queries.md)."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from dbt.adapters.streamspark.changes.query.not_covered import NotCovered
 from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
 
 # Spark 4.2.0 gives wrong rows where a union's partitioning is trusted over reused exchanges, as in EXCEPT ALL of two
-# window queries (notes on Delta and Spark, section 7). A result is computed when the user asks for it, so that the
+# window queries (docs/reference/errors.md). A result is computed when the user asks for it, so that the
 # setting has to stay off in the session.
 TRUSTED_UNIONS = "spark.sql.unionOutputPartitioning"
 

@@ -1,4 +1,4 @@
-"""The changes of any query between two points in the past (DESIGN.md section 3.7)."""
+"""The changes of any query between two points in the past (docs/reference/python.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The points between which changes are asked for, as one version per base table (DESIGN.md section 3.7)."""
+"""The points between which changes are asked for, as one version per base table (docs/reference/python.md)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the changes of a query would be computed; nothing is run (DESIGN.md section 3.7)."""
+"""How the changes of a query would be computed; nothing is run (docs/reference/python.md)."""
 
 from __future__ import annotations
 

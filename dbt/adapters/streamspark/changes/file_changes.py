@@ -1,4 +1,4 @@
-"""Which files differ between two versions of a table, from the commits between them (DESIGN.md section 4.1).
+"""Which files differ between two versions of a table, from the commits between them (docs/concepts/readers.md).
 
 No listing of either version is needed: the first action on a file tells whether it was there at the start,
 the last whether it is there at the end. A file is a path and a deletion vector.

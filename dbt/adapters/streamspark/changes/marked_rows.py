@@ -1,5 +1,5 @@
 """Only the rows that one deletion vector hides and another does not: a file whose vector changed need not be
-read in full. Done with a synthetic vector that hides every other row (notes/performance.md)."""
+read in full. Done with a synthetic vector that hides every other row."""
 
 from __future__ import annotations
 

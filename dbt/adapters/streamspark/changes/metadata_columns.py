@@ -1,4 +1,4 @@
-"""The three dialects of metadata columns (DESIGN.md section 3.5) over one internal change row.
+"""The three dialects of metadata columns (docs/reference/stream-config.md) over one internal change row.
 
 Internal columns: `__type` (insert, update_preimage, update_postimage, delete), `__version` (commit that made
 the change), `__image` (commit that wrote this image of the row), `__row` (row id), `__data` (struct of the columns).

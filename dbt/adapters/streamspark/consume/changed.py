@@ -1,4 +1,4 @@
-"""How much of a base table changed, from its log alone (notes on performance)."""
+"""How much of a base table changed, from its log alone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a maintained target follows its query's changes or is made anew (notes on performance)."""
+"""Whether a maintained target follows its query's changes or is made anew (decision 0027)."""
 
 from __future__ import annotations
 

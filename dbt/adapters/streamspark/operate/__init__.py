@@ -1,1 +1,1 @@
-"""Looking at streams and their consumers, and repairing them (DESIGN.md section 3.6). No dbt import."""
+"""Looking at streams and their consumers, and repairing them (docs/reference/operations.md). No dbt import."""

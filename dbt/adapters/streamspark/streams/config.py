@@ -1,4 +1,4 @@
-"""The configuration of a stream, as the user wrote it: checked key by key (DESIGN.md section 3.2)."""
+"""The configuration of a stream, as the user wrote it: checked key by key (docs/reference/stream-config.md)."""
 
 from __future__ import annotations
 

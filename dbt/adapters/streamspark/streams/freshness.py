@@ -1,4 +1,4 @@
-"""Until when the changes after an offset can be read: told by what its base tables keep (notes on Delta, section 5)."""
+"""Until when the changes after an offset can be read: told by what its base tables keep."""
 
 from __future__ import annotations
 

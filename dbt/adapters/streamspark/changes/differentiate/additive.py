@@ -2,10 +2,10 @@
 
 That is for a result which somebody keeps, since it tells no group's value, only the difference. A kept group has more
 columns than the query gives: ROWS, the number of its rows, for each sum and average how many values are in it, as the
-sum of none is NULL, and for each average their sum. Counts, and sums of whole numbers and decimals, add up exactly
-(notes on performance), and averages of decimals are the quotients of such sums; others do not. Of a least or greatest
-value a group that got rows takes the further of its own and theirs; where it lost rows, which LOST tells, it is found
-again among all that the group has now (notes on differentiation).
+sum of none is NULL, and for each average their sum. Counts, and sums of whole numbers and decimals, add up exactly,
+and averages of decimals are the quotients of such sums; others do not. Of a least or greatest value a group that got
+rows takes the further of its own and theirs; where it lost rows, which LOST tells, it is found again among all that
+the group has now.
 """
 
 from __future__ import annotations

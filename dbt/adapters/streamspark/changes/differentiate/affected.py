@@ -1,4 +1,4 @@
-"""The master rule: what a change touches, computed anew at both ends (notes on differentiation, rule AK)."""
+"""The master rule: what a change touches, computed anew at both ends (docs/concepts/change-queries.md)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Rows without ids, told apart by their values: equal rows are copies, numbered 1, 2, …
 
-For queries that no rule covers: the difference of two bags (EXCEPT ALL both ways, notes on differentiation).
+For queries that no rule covers: the difference of two bags (EXCEPT ALL both ways).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Keys that a delta touches, and the rows of a relation that have them.
 
 Few keys are written into the SQL as literals, so that Delta and Parquet skip files and row groups; of many, the ranges
-that they lie in are, and a semi join does the rest (notes on performance). Of more than the driver holds, Spark
-finds the ranges.
+that they lie in are, and a semi join does the rest (docs/concepts/change-queries.md). Of more than the driver holds,
+Spark finds the ranges.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """LEFT, RIGHT and FULL joins: the rows of both sides under the keys that a change touches, joined at both ends.
 
-The keys are those of the equalities in ON; what else ON says is part of the join (Larson and Zhou, in the notes on
-differentiation). A change of the preserved side alone is looked at row by row.
+The keys are those of the equalities in ON; what else ON says is part of the join (Larson and Zhou, Efficient
+Maintenance of Materialized Outer-Join Views). A change of the preserved side alone is looked at row by row.
 """
 
 from __future__ import annotations

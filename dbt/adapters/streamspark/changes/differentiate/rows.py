@@ -4,7 +4,7 @@ Inputs have an alias where WHERE follows: Spark reads `from (…) where (x)` as 
 
 Every relation has the operator's columns and `__id`. Ids: a table's own row id; joined with `-` where rows are
 joined, `x` standing for the missing side of an outer join; numbered by branch under UNION ALL; made of the keys of a
-group; with the element's place under explode (notes on differentiation).
+group; with the element's place under explode.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A base table: its leaf reader knows (DESIGN.md section 4.1; paper, section 3.2.2)."""
+"""A base table: its leaf reader knows (docs/concepts/readers.md; paper, section 3.2.2)."""
 
 from __future__ import annotations
 

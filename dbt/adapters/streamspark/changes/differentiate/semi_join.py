@@ -2,7 +2,7 @@
 
 NOT IN is not NOT EXISTS: one NULL on the right makes it unknown for every row, and of a NULL on the left it asks
 whether there is anything on the right. Correlated by an equality, it asks all of that only of the rows under one key.
-Without, its own keys tell what is touched as long as there is no NULL on the right (notes on differentiation).
+Without, its own keys tell what is touched as long as there is no NULL on the right.
 """
 
 from __future__ import annotations

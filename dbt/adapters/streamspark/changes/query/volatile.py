@@ -1,7 +1,7 @@
 """Functions that give another value each time they are asked, and those that tell the time.
 
 The first are refused by name. The second are bound: to the time of the interval's start where a row of the start is
-computed, to that of its end where one of the end is (notes on differentiation).
+computed, to that of its end where one of the end is (decision 0013).
 """
 
 from __future__ import annotations
