@@ -44,7 +44,7 @@ def bad(spark: SparkSession) -> Iterator[History]:
         "insert into u values (1, 1)",
         "create table plain (id int) using parquet",
         "create table untracked (id int) using delta",
-        "create view shifting as select id >>> 1 as half from t",
+        "create view piped as from t |> drop v",
         "create view dice as select id, rand() as r from t",
         "create view over_dice as select id from dice where r > 0.5",
         *("create table ring as select 1 as id", "create view other as select * from ring"),
@@ -73,8 +73,8 @@ def of(history: History, query: str, **options: Any) -> list[Any]:
     [
         ("select (1 from t", r"the query cannot be parsed: .*Expecting \)"),
         (
-            "select * from shifting",
-            r"view spark_catalog\.query_bad\.shifting cannot be parsed: .*write that part in another",
+            "select * from piped",
+            r"view spark_catalog\.query_bad\.piped cannot be parsed: .*write that part in another",
         ),
         ("select 1; select 2", "one query is needed, found 2 statements"),
         ("", "one query is needed, found 0 statements|a query is needed"),

@@ -73,11 +73,17 @@ class Differentiation:
 
     def text(self, node: Opaque, end: bool) -> str:
         """The relation of an opaque query's rows at one end, without ids."""
+        name = self._once(("text", node, end), lambda: self.views.add(self._asked(node, end), what="query"))
+        return f"(select * from {name} as __opaque ({', '.join(node.columns)}))"
+
+    def _asked(self, node: Opaque, end: bool) -> DataFrame:
+        """The user's words by themselves: behind `map(` or `struct(`, Spark takes `>>` for the end of two types."""
         sql = self.timed(node.sql, end)
         for table in node.tables:
             columns = ", ".join(quoted(name) for name in self.leaves[table.token].columns)
             sql = sql.replace(table.token, f"(select {columns} from {self.table(table, end)})")
-        return f"(select * from ({sql}) as __opaque ({', '.join(node.columns)}))"
+        self.kept_sql.append(sql)
+        return self.ask(sql)
 
     def timed(self, sql: str, end: bool = END) -> str:
         return sql.replace(CLOCK, self.clocks[end])

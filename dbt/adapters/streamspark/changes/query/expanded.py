@@ -14,6 +14,7 @@ from sqlglot.errors import SqlglotError
 
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.changes.query.base_tables import BaseTables, View
+from dbt.adapters.streamspark.changes.query.dialects import DIALECTS
 from dbt.adapters.streamspark.changes.query.not_covered import Node, place
 from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
 
@@ -37,7 +38,7 @@ def expanded(tables: BaseTables, sql_or_table: str) -> str:
 def parse_query(sql: str, what: str = "the query") -> Node:
     """The one SELECT (or set operation, or VALUES) that `sql`, the text of `what`, is. Raises InvalidQuery."""
     try:
-        statements = [statement for statement in parse(readable(sql), dialect="spark") if statement is not None]
+        statements = _parsed(readable(sql))
     except SqlglotError as error:
         found = str(error).splitlines()[0].rstrip(".")
         raise InvalidQuery(
@@ -49,6 +50,17 @@ def parse_query(sql: str, what: str = "the query") -> Node:
     if not isinstance(statements[0], exp.Query | exp.Values):
         raise InvalidQuery(f"a query is needed, found {statements[0].key.upper()}: {place(statements[0])}")
     return statements[0]
+
+
+def _parsed(sql: str) -> list[Node]:
+    """By the first dialect that can; raises what the first says where none can."""
+    failures = []
+    for dialect in DIALECTS:
+        try:
+            return [statement for statement in parse(sql, dialect=dialect) if statement is not None]
+        except SqlglotError as error:
+            failures.append(error)
+    raise failures[0]
 
 
 def readable(sql: str) -> str:
