@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from pyspark.sql import SparkSession
-from pyspark.sql.types import DataType
-
-from dbt.adapters.streamspark.changes.projection import type_sql
+from pyspark.sql import DataFrame, SparkSession
 
 
-def compared_as(spark: SparkSession, left: DataType, right: DataType) -> str:
-    """The type as SQL. Spark is asked, since its rules depend on the session: an int and a text are compared as bigint
-    in ANSI mode, as int otherwise."""
-    columns = f"select cast(null as {type_sql(left)}) as a, cast(null as {type_sql(right)}) as b"
-    plan = spark.sql(f"select a = b as equal from ({columns})")._jdf.queryExecution().analyzed()
+def compared_as(frame: DataFrame) -> str:
+    """The type as SQL, of a frame whose one column is `a = b`. Spark is asked, since its rules depend on the session:
+    in ANSI mode an int and a text are compared as bigint, otherwise as int. Nor are types all: of two collations that
+    counts which is said in the query."""
+    plan = frame._jdf.queryExecution().analyzed()
     return str(plan.expressions().head().child().left().dataType().sql())
 
 

@@ -25,7 +25,10 @@ def in_one_type(
     if not pairs:
         return [], []
     types = _types(d, left, right, pairs)
-    alike = [_alike(d, pair, *kinds) for pair, kinds in zip(pairs, types, strict=True)]
+    alike = [
+        pair if comparable_types(*kinds) else _cast(d, left, right, pair)
+        for pair, kinds in zip(pairs, types, strict=True)
+    ]
     return [one for one, _ in alike], [other for _, other in alike]
 
 
@@ -36,11 +39,10 @@ def _types(
     return list(zip(d.types(left, END, lefts), d.types(right, END, rights), strict=True))
 
 
-def _alike(d: Differentiation, pair: Pair, left: DataType, right: DataType) -> Pair:
-    if comparable_types(left, right):
-        return pair
-    spark = d.views.spark
-    cast, to = cast_of(spark), compared_as(spark, left, right)
+def _cast(d: Differentiation, left: Operator, right: Operator, pair: Pair) -> Pair:
+    equal = " = ".join(term.sql for term in pair)
+    to = compared_as(d.ask(f"select {equal} as equal from {d.at(left, END)} cross join {d.at(right, END)}"))
+    cast = cast_of(d.views.spark)
     one, other = (Term(f"{cast}({term.sql} as {to})", term.columns) for term in pair)
     return one, other
 
