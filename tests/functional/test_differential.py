@@ -131,6 +131,8 @@ class TestRefresh:
         return {
             "sources.yml": SOURCES,
             "auto.sql": model(TOTALS),
+            "added.sql": model(TOTALS, "unique_key='name'"),
+            "most.sql": model(TOTALS.replace("count", "max(o.amount) as most, count"), "unique_key='name'"),
             "whole.sql": model(TOTALS, "refresh='full'"),
             "changing.sql": model("select id, amount from {{ source('raw', 'orders') }}"),
         }
@@ -138,7 +140,10 @@ class TestRefresh:
     def test_empty_comes_first(self, world: World) -> None:
         run("run", "--empty")
         assert world.rows("auto") == []
+        made = {name: world.columns(name) for name in ("added", "most")}
         run("run")
+        run("run", "--full-refresh", "--select", "added", "most")
+        assert {name: world.columns(name) for name in made} == made
         assert world.rows("select * except (__row_id) from {dbt}.auto") == [("ann", 2, 12), ("bob", 1, 9)]
 
     def test_auto_makes_anew_what_has_changed_for_the_most_part(self, world: World) -> None:

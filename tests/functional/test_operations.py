@@ -176,3 +176,41 @@ class TestStaleAfter:
         days = {name: (datetime.fromisoformat(after) - now).total_seconds() / DAY for name, after in found.items()}
         expected = {f"{name}_stream": stale for name, (_days, _extended, stale) in self.documented.items()}
         assert {name: round(value) for name, value in days.items()} == expected
+
+
+class TestNamesAndHistories:
+    """A schema that is written with capitals, which the catalog makes small; a consumer that does not know its offset."""
+
+    prepare = (
+        f"create table {{raw}}.source_table (id int, val int) using delta {READY}",
+        "insert into {raw}.source_table values (1, 100)",
+    )
+
+    @pytest.fixture(scope="class")
+    def unique_schema(self, prefix: str) -> str:
+        return f"{prefix}_Upper"
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        config = "{{ config(materialized='stream', show_initial_rows=true) }}"
+        return {
+            "sources.yml": SOURCES,
+            "my_stream.sql": config + " select * from {{ source('raw', 'source_table') }}",
+            "log.sql": CONSUMER.format("incremental_strategy='append'"),
+        }
+
+    def test_a_consumer_is_found_by_its_model(self, world: World) -> None:
+        run("run")
+        world.sql("insert into {raw}.source_table values (2, 200)")
+        found, text = operate("stream_has_data", stream="my_stream", consumer="log")
+        assert found, text
+        found, text = operate("advance_stream", stream="my_stream", consumer="log")
+        assert found, text
+        assert world.rows("select id from {dbt}.log") == [(1,)]
+
+    def test_the_history_of_a_consumer_that_does_not_know_its_offset(self, world: World) -> None:
+        world.sql("create or replace table {dbt}.log using delta as select * from {dbt}.log")
+        assert "OffsetUnknown" in str(run("run", "--select", "log", passes=False)["log"].message)
+        found, _ = operate("consumer_history", model="log")
+        assert [row["action"] for row in found["history"]][-1] == "consume"
+        assert [row["target_version"] for row in found["history"]][-1] == 0

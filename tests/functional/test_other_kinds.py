@@ -122,3 +122,37 @@ class TestEmptyTexts:
         for name in ("keyed", "applied", "by_id"):
             assert world.rows(f"select id, city from {{dbt}}.{name} where id > 2") == [(3, None), (4, "Kiel")]
         assert world.rows("select amount from {dbt}.summed where city = 'Kiel' or city is null") == [(1,), (9,)]
+
+
+class TestStreamMadeAnew:
+    """Its consumers would begin with all rows once more, beside those that they have."""
+
+    prepare = (
+        f"create table {{raw}}.orders (id int, amount int) using delta {READY}",
+        "insert into {raw}.orders values (1, 5), (2, 7), (3, 9)",
+    )
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        log = "{{ config(materialized='incremental') }} select id, _change_type from {{ stream('all_orders') }}"
+        return {
+            "sources.yml": SOURCES,
+            "all_orders.sql": stream("orders"),
+            "log.sql": log,
+            "dim.sql": applied("all_orders", "unique_key='id'"),
+        }
+
+    def test_consumers_that_keep_rows_stop(self, world: World) -> None:
+        run("run")
+        run("run", "--full-refresh", "--select", "all_orders")
+        world.sql("delete from {raw}.orders where id = 3")
+        versions = {name: world.log(name).version for name in ("log", "dim")}
+        results = run("run", passes=False)
+        for name, version in versions.items():
+            assert "before that stream was made anew" in str(results[name].message), results[name].message
+            assert world.log(name).version == version
+        run("run", "--full-refresh", "--select", "log", "dim")
+        world.sql("insert into {raw}.orders values (4, 1)")
+        run("run")
+        assert world.rows("log") == [(1, "insert"), (2, "insert"), (4, "insert")]
+        assert world.rows("dim") == [(1, 5), (2, 7), (4, 1)]

@@ -16,8 +16,8 @@ from dbt.adapters.streamspark.changes.file_changes import (
 from dbt.adapters.streamspark.changes.log import Action, Commit
 
 
-def file(path: str, vector: str = "", data: bool = True, version: int = 1) -> Action:
-    action: Action = {"path": path, "dataChange": data, "baseRowId": 0, "defaultRowCommitVersion": version}
+def file(path: str, vector: str = "", data: bool = True, version: int = 1, first_row: int = 0) -> Action:
+    action: Action = {"path": path, "dataChange": data, "baseRowId": first_row, "defaultRowCommitVersion": version}
     if vector:
         action["deletionVector"] = {"storageType": "u", "pathOrInlineDv": vector, "offset": 1, "cardinality": 1}
     return action
@@ -55,6 +55,20 @@ def test_a_grown_vector_takes_rows_away() -> None:
         (None, "y")
     ]
     assert not changes.may_be_carried("a")
+
+
+def test_a_file_that_comes_back_with_other_ids_is_another_one() -> None:
+    """As a shallow clone that is made again brings it."""
+    gone, back = commit(2, removes=[file("a")]), commit(3, [file("a", version=3, first_row=10)])
+    changes = file_changes([gone, back])
+    assert (changes.shape, changes.remarked) == (MINIMIZE, ())
+    assert [action["baseRowId"] for action in (*changes.old, *changes.new)] == [0, 10]
+    marked = commit(4, [file("a", "x", version=3, first_row=10)], [file("a", version=3, first_row=10)])
+    changes = file_changes([gone, back, marked])
+    assert [action["baseRowId"] for action in (*changes.old, *changes.new)] == [0, 10] and not changes.remarked
+    assert file_changes([gone, back, commit(4, removes=[file("a", version=3, first_row=10)])]).shape == REMOVED_ONLY
+    assert file_changes([commit(2, [file("a", version=2, first_row=10)], [file("a")])]).shape == MINIMIZE
+    assert file_changes([gone, commit(3, [file("a")], operation="RESTORE")]).shape == EMPTY
 
 
 def test_a_restated_file_is_no_change() -> None:

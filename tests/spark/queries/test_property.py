@@ -22,7 +22,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.changes.differentiate import stepwise
 from dbt.adapters.streamspark.changes.query.algebra import Opaque
-from dbt.adapters.streamspark.changes.query.lowered import CANNOT_PLAN
+from dbt.adapters.streamspark.changes.query.same_query import CANNOT_PLAN
 from dbt.adapters.streamspark.errors import InvalidQuery
 from tests.spark.queries.grammar import Grammar
 from tests.spark.queries.held import held_leaves

@@ -244,6 +244,11 @@ class TestTablesOfManyKinds:
         sql(f"truncate table {name}")
         sql(f"create or replace table {name} shallow clone {source}")
         assert changes(spark, name, start, "id", unique_key=("id",)) == []
+        assert changes(spark, name, start, "id") == [("delete", 1), ("delete", 2), ("insert", 1), ("insert", 2)]
+        renewed = newest(spark, name)
+        now = spark.sql(f"select _metadata.row_id as row_id from {name} where id = 2").collect()[0].row_id
+        sql(f"delete from {name} where id = 2")
+        assert changes(spark, name, renewed, "id", "_row_id") == [("delete", 2, str(now))]
 
     def test_partition_columns_that_the_files_do_not_hold(self, spark: SparkSession, sql: Any) -> None:
         properties = "'delta.enableRowTracking' = 'true', 'delta.writePartitionColumnsToParquet' = 'false'"

@@ -104,12 +104,27 @@ def _as_data_change(commit: Commit) -> Commit:
 def _record(commit: Commit, seen: dict[FileKey, _Seen]) -> None:
     removed = {file_key(action): action for action in commit.removes}
     added = {file_key(action): action for action in commit.adds}
-    for key in removed.keys() - added.keys():
-        seen.setdefault(key, _Seen(True, True, removed[key])).at_end = False
-    for key in added.keys() - removed.keys():
-        if key in seen or not _restates(commit, added[key]):
-            entry = seen.setdefault(key, _Seen(False, True, added[key]))
+    stays = {key for key in removed.keys() & added.keys() if not _have_other_ids(removed[key], added[key])}
+    for key in removed.keys() - stays:
+        seen.setdefault(_place(key, removed[key], seen), _Seen(True, True, removed[key])).at_end = False
+    for key in added.keys() - stays:
+        place = _place(key, added[key], seen)
+        if place in seen or not _restates(commit, added[key]):
+            entry = seen.setdefault(place, _Seen(False, True, added[key]))
             entry.at_end, entry.action = True, added[key]
+
+
+def _place(key: FileKey, action: Action, seen: dict[FileKey, _Seen]) -> FileKey:
+    """Where a file is in `seen`. Removed and added with other row ids, as by a clone made again, it is another file."""
+    other = (key[0], f"{key[1]} from row {action.get('baseRowId')}")
+    if other in seen or (key in seen and _have_other_ids(seen[key].action, action)):
+        return other
+    return key
+
+
+def _have_other_ids(one: Action, other: Action) -> bool:
+    first, second = one.get("baseRowId"), other.get("baseRowId")
+    return first is not None and second is not None and first != second
 
 
 def _restates(commit: Commit, action: Action) -> bool:
@@ -120,7 +135,8 @@ def _restates(commit: Commit, action: Action) -> bool:
 
 def _same_path(gone: dict[FileKey, Action], came: dict[FileKey, Action]) -> tuple[tuple[Action, Action], ...]:
     new_of = {path: action for (path, _), action in came.items()}
-    return tuple((action, new_of[path]) for (path, _), action in gone.items() if path in new_of)
+    pairs = ((action, new_of[path]) for (path, _), action in gone.items() if path in new_of)
+    return tuple((old, new) for old, new in pairs if not _have_other_ids(old, new))
 
 
 def _rewritten(commits: Sequence[Commit]) -> frozenset[str]:

@@ -284,7 +284,7 @@ class DifferentialModel:
         changes = self._changes
         if added is not None:
             plan = _but(model, rows=group_changes).plan(nothing)
-            sql = self._without_empty_texts(plan.sql)
+            sql = self._without_empty_texts(added.no_groups(plan.sql) if nothing and plan.anew else plan.sql)
             return DifferentialPlan(sql, changes, plan.anew, reason, self._within(), added, unchecked=sql)
         plan = _but(model, rows=changes, keys=changes.keys).plan(nothing)
         if plan.anew:

@@ -27,11 +27,12 @@ def consumer_history(scope: Scope, name: str, limit: int = 20) -> Shown:
     consumption (its number), action (consume, advance, rewind, keep, or a RESTORE, CLONE or REPLACE), streams (the
     interval of each), operation, rows_written, rows_updated, rows_deleted, invocation. It ends where the log does.
 
-    Raises UnknownName, OffsetUnknown, InvalidArgument.
+    Where the table does not know its offset any more, it tells which version to restore. Raises UnknownName,
+    InvalidArgument.
     """
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise InvalidArgument(f"limit = {limit!r} is not allowed: a whole number, 1 or more.")
-    log, state = scope.consumer(name)
+    log, state = scope.any_consumer(name)
     rows = list(islice(_rows(log, state), limit))
     return Shown({"consumer": state.model, "target": state.target}, {"history": rows})
 

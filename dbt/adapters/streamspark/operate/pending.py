@@ -83,7 +83,7 @@ def pending_of_stream(scope: Scope, entry: StreamEntry, consumer: str | None) ->
     readers: Sequence[ConsumerState | None] = scope.readers(entry)
     if consumer is not None:
         target = scope.table(consumer).name
-        named = [state for state in readers if state is not None and state.target == target]
+        named = [state for state in readers if state is not None and state.target.lower() == target.lower()]
         if not named:
             raise UnknownName(f"{target} has read nothing of {entry.name}. Its consumers: {_targets(readers)}.")
         readers = named

@@ -130,18 +130,22 @@ class Scope:
         return TableLog(self.spark, full)
 
     def consumer(self, name: str) -> tuple[TableLog, ConsumerState]:
-        """The consumer whose model or table is called `name`. Raises UnknownName where nothing was consumed into it,
-        OffsetUnknown."""
+        """The consumer whose model or table is called `name`, which knows its offset. Raises UnknownName where nothing
+        was consumed into it, OffsetUnknown."""
+        log, state = self.any_consumer(name)
+        if state.cursor is None:
+            raise state.error()
+        return log, state
+
+    def any_consumer(self, name: str) -> tuple[TableLog, ConsumerState]:
+        """The same, or one that does not know its offset. Raises UnknownName."""
         log = self.table(name)
         states = self.consumers_in(log.name)
         if not states:
             known = self._short(dict.fromkeys(state.target for state in self.consumers))
             there = ", ".join(known) or "none"
             raise UnknownName(f"table {log.name} has consumed nothing yet. Consumers: {there}.{near(name, known)}")
-        newest = max(states, key=lambda state: (state.cursor.version or 0) if state.cursor else -1)
-        if newest.cursor is None:
-            raise newest.error()
-        return log, newest
+        return log, max(states, key=lambda state: (state.cursor.version or 0) if state.cursor else -1)
 
     def reader(self, name: str) -> ConsumerState:
         """The same, or a model of the project that reads streams and has consumed nothing yet."""
@@ -169,7 +173,8 @@ class Scope:
 
     def _short(self, names: Iterable[str]) -> list[str]:
         """Without the profile's schema."""
-        return [name.removeprefix(f"{self.project.schema}.") for name in names]
+        start = f"{self.project.schema}.".lower()
+        return [name[len(start) :] if name.lower().startswith(start) else name for name in names]
 
 
 def stream_entry(spark: SparkSession, name: str) -> StreamEntry:

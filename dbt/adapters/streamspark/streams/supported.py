@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbt.adapters.streamspark.changes.query.clock_words import is_clock_word
+from dbt.adapters.streamspark.changes.query.clock_words import is_clock_cast, is_clock_word
 from dbt.adapters.streamspark.changes.query.functions import BARE, function_name
 from dbt.adapters.streamspark.changes.query.not_covered import Node
 from dbt.adapters.streamspark.changes.query.scope import GENERATORS, TIME_WINDOWS
-from dbt.adapters.streamspark.changes.query.volatile import COMMON_NAMES, VOLATILE_TYPES
+from dbt.adapters.streamspark.changes.query.volatile import COMMON_NAMES, VOLATILE_TYPES, is_salted
 from dbt.adapters.streamspark.errors import UnsupportedQuery
 
 ALLOWED_CLAUSES = frozenset({"kind", "expressions", "from_", "where"})
@@ -86,7 +86,7 @@ def check_expression(node: Node) -> None:
             raise unsupported(_kind(part))
         if isinstance(part, exp.Column) and part.parts[0].name.lower() == "_metadata":
             raise unsupported("a file's _metadata")
-        if is_clock_word(part):  # which a query's plan tells
+        if is_clock_word(part) or is_clock_cast(part):  # which a query's plan tells
             raise unsupported(f"{part.sql('spark')}, which as a time gives another value each time it is asked")
         if _is_volatile(part):
             raise unsupported(f"{_name(part)}(), which gives another value each time it is asked")
@@ -104,7 +104,7 @@ def _kind(part: Node) -> str:
 
 
 def _is_volatile(part: Node) -> bool:
-    if isinstance(part, REFUSED_TYPES):
+    if isinstance(part, REFUSED_TYPES) or is_salted(part):
         return True
     name = _name(part)
     if name in CLOCK_WHEN_EMPTY:

@@ -72,12 +72,17 @@ class Additive:
         extremes, LOST tells of which groups they are those of all rows."""
         delta = d.kept(self.child) if self.extremes else d.delta(self.child)
         if delta is None:
-            return f"select *, false as {LOST} from ({self.groups(d)}) where false"
+            lost = f", false as {LOST}" if self.extremes else ""
+            return f"select *{lost} from ({self.groups(d)}) where false"
         added = self._grouped(delta.sql, self._added())
         changed = " or ".join(f"{quoted(name)} <> 0" for name in (*(a.column for a in self.addends), *self.hidden))
         if not self.extremes:
             return f"select * from ({added}) where {changed}"
         return f"select * from ({self._found_again(d, delta, added)}) where {changed} or {LOST}"
+
+    def no_groups(self, difference: str) -> str:
+        """The columns of groups, from those of a difference, which is empty."""
+        return f"select * except ({LOST}) from ({difference})" if self.extremes else difference
 
     def _found_again(self, d: Differentiation, delta: Delta, added: str) -> str:
         """The SELECT `added` with the extremes of all rows of the groups that LOST some; no others are read."""

@@ -9,6 +9,7 @@ from dbt.adapters.streamspark.changes.query.not_covered import Node
 from dbt.adapters.streamspark.changes.query.registry import function_info
 
 WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
+_LISTED_ELSEWHERE = frozenset(("vector_sum", "vector_avg", "schema_of_variant_agg"))  # by the registry
 _SPARK_AGGREGATES: dict[str, bool] = {}
 
 
@@ -32,15 +33,15 @@ class Functions:
     def is_aggregate(self, node: Node) -> bool:
         if isinstance(node, exp.Anonymous):
             return self._is_registered_aggregate(str(node.name).lower())
-        if isinstance(node, exp.Any):  # also the quantifier of a subquery
-            return not isinstance(node.this.unnest(), exp.Query)
+        if isinstance(node, exp.Any):  # also the quantifier of a subquery, and of patterns
+            return not isinstance(node.this.unnest(), exp.Query) and not isinstance(node.parent, exp.Like | exp.ILike)
         if isinstance(node, exp.Grouping | exp.GroupingId):
             return False
         return isinstance(node, exp.AggFunc)
 
     def _is_registered_aggregate(self, name: str) -> bool:
         if name not in _SPARK_AGGREGATES:
-            _SPARK_AGGREGATES[name] = self._group(name) == "agg_funcs"
+            _SPARK_AGGREGATES[name] = name in _LISTED_ELSEWHERE or self._group(name) == "agg_funcs"
         return _SPARK_AGGREGATES[name]
 
     def _group(self, name: str) -> str:

@@ -17,18 +17,26 @@ from dbt.adapters.streamspark.java_names import java_names
 _WORDS = re.compile(
     r"\s*(now|(today|tomorrow|yesterday)([^a-z].*)?)\s*", re.IGNORECASE | re.DOTALL
 )  # maybe with a zone
+_TIMES = (exp.DataType.Type.TIME, exp.DataType.Type.TIMETZ, exp.DataType.Type.DATE)
+_TIME_OF_DAY = re.compile(r"\s*T?\d{1,2}:\d{1,2}(:.*)?\s*", re.DOTALL)  # which as a timestamp is today's
 
 
 def is_clock_word(part: Node) -> bool:
     """Whether the part is a text which may be read as a time that moves; 'epoch' does not."""
-    if isinstance(part, exp.RawString) or (isinstance(part, exp.Literal) and part.is_string):
-        return _WORDS.fullmatch(part.name) is not None
-    return False
+    return _is_text(part) and _WORDS.fullmatch(part.name) is not None
 
 
 def is_clock_cast(part: Node) -> bool:
-    """Whether it is such a text written as a date or a timestamp, which the parser makes a time at once."""
-    return isinstance(part, exp.Cast) and part.to.this in exp.DataType.TEMPORAL_TYPES and is_clock_word(part.this)
+    """Whether it is such a text written as a date or a timestamp, which the parser makes a time at once, or a time of
+    day written as a timestamp."""
+    if not isinstance(part, exp.Cast) or part.to.this not in exp.DataType.TEMPORAL_TYPES:
+        return False
+    is_time_of_day = _is_text(part.this) and _TIME_OF_DAY.fullmatch(part.this.name) is not None
+    return is_clock_word(part.this) or (is_time_of_day and part.to.this not in _TIMES)
+
+
+def _is_text(part: Node) -> bool:
+    return isinstance(part, exp.RawString) or (isinstance(part, exp.Literal) and part.is_string)
 
 
 def refuse_clock_word(word: Node) -> None:

@@ -20,6 +20,7 @@ from sqlglot import exp
 
 from dbt.adapters.streamspark.changes.query.algebra import Opaque
 from dbt.adapters.streamspark.changes.query.alone import standing_alone
+from dbt.adapters.streamspark.changes.query.bare_names import refuse_bare_clocks
 from dbt.adapters.streamspark.changes.query.lowering import Cte, Ctes, Lowering, Relation
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered, Unresolved
 from dbt.adapters.streamspark.changes.query.parentheses import out_of_parentheses
@@ -70,6 +71,7 @@ def opaque(low: Lowering, query: Node, ctes: Ctes, reason: NotCovered) -> Relati
     schema = low.schema_of(sql)
     if schema is None:
         raise reason
+    refuse_bare_clocks(low.spark, query, sql)
     names = [low.names.new() for _ in schema.fields]
     tables = [table for token, table in low.tables.items() if token in sql]
     columns = tuple(zip((field.name for field in schema.fields), names, strict=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -23,14 +23,14 @@ Column = tuple[str, str]
 
 
 class Names:
-    """A supply of column names, each given out once; `shown` is what people call the column."""
+    """A supply of column names, each given out once, but for those `taken`; `shown` is what people call the column."""
 
-    def __init__(self) -> None:
-        self._numbers = count(1)
+    def __init__(self, taken: Collection[str] = ()) -> None:
+        self._free = (name for number in count(1) if (name := f"c{number}") not in taken)
         self.shown: dict[str, str] = {}
 
     def new(self, shown: str = "") -> str:
-        name = f"c{next(self._numbers)}"
+        name = next(self._free)
         if shown:
             self.shown[name] = shown
         return name
@@ -122,7 +122,7 @@ def bind(node: Node, scope: Scope) -> Node:
             raise NotCovered("a generator in this place", part)
         if function in TIME_WINDOWS:
             raise NotCovered("a window of time in this place", part)
-        if isinstance(part, exp.Star) and not isinstance(part.parent, exp.Count):
+        if part.is_star and not (isinstance(part, exp.Star) and isinstance(part.parent, exp.Count)):
             raise NotCovered("a star inside an expression", part.parent or part)
         if not isinstance(part, exp.Column) or part.meta.get(BOUND):
             return part

@@ -22,7 +22,8 @@ COMMON_NAMES = frozenset(
         *("rand", "random", "randn", "randstr", "uniform", "uuid", "shuffle", "monotonically_increasing_id"),
         *("user", "current_user", "session_user", "current_catalog", "current_database", "current_schema"),
         *("spark_partition_id", "input_file_name", "input_file_block_start", "input_file_block_length"),
-        "current_timezone",
+        *("current_timezone", "current_path"),
+        *(f"kll_{what}_agg_{kind}" for what in ("sketch", "merge") for kind in ("bigint", "float", "double")),
     )
 )
 VOLATILE_NAMES = COMMON_NAMES | {"reflect", "java_method", "try_reflect", "version"}
@@ -39,11 +40,21 @@ def refuse_volatile(root: Node, columns: Collection[str]) -> None:
             raise UnsupportedQuery(f"TABLESAMPLE takes other rows each time it is asked: {place(part.parent or part)}")
         if is_clock_cast(part):
             refuse_clock_word(part.this)
-        if isinstance(part, VOLATILE_TYPES) or function_name(part) in VOLATILE_NAMES:
+        if isinstance(part, VOLATILE_TYPES) or function_name(part) in VOLATILE_NAMES or is_salted(part):
             raise UnsupportedQuery(
                 f"{function_name(part) or part.key}() gives another value each time it is asked, so that its changes "
                 f"cannot be told: {place(part)}"
             )
+
+
+def is_salted(part: Node) -> bool:
+    """Whether it encrypts with a random vector: aes_encrypt(value, key, mode, padding, vector, …) does so unless it is
+    given one, in all modes but ECB."""
+    if function_name(part) != "aes_encrypt":
+        return False
+    mode, _, vector = [*part.expressions[2:5], None, None, None][:3]
+    is_ecb = isinstance(mode, exp.Literal) and mode.name.upper() == "ECB"
+    return not is_ecb and (vector is None or vector.name == "")
 
 
 def tells_time(root: Node) -> bool:

@@ -1,0 +1,143 @@
+"""Functions and names that Spark's own rules make something else of than the parser does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from dbt.adapters.streamspark.errors import UnsupportedQuery
+from tests.spark.queries.history import History
+from tests.spark.queries.oracle import check_bag, check_interval, check_ledger, interval_of
+
+COLUMNS = (
+    "k int, g int, i int, s string, ai array<int>, b array<string>, v array<float>, x int, st struct<f: array<int>, n: int>, "
+    "m map<string, int>, `current_date` date, `localtimestamp` timestamp_ntz, `user` string"
+)
+TIMES = "date'2001-01-01', timestamp_ntz'2001-01-01', 'ann'"
+CAPTURED = ", ".join(f"transform(ai, c{n} -> c{n} + i) as y{n}" for n in range(1, 6))
+
+
+@pytest.fixture(scope="module")
+def rows(spark: SparkSession) -> Iterator[History]:
+    history = History(spark, "functions")
+    history.table("t", COLUMNS)
+    history.table("u", "id int, w int")
+    rest = "array('p', 'q'), array(1f), 100, named_struct('f', array(7), 'n', 8), map('a', 9)"
+    history.run(
+        f"insert into t values (1, 1, 10, 'a', array(1, 2), {rest}, {TIMES}), (2, 1, 20, 'b', array(3), {rest}, {TIMES})",
+        "insert into u values (1, 1), (2, 5)",
+    )
+    history.marked(
+        ["update t set i = 11 where k = 1", "insert into t select 3, 2, 30, 'c', ai, b, v, x, st, m, `current_date`, "
+         "`localtimestamp`, 'bob' from t where k = 2"],
+        ["update t set ai = array(4, 5) where k = 2", "delete from t where k = 1", "update u set w = 4 where id = 1"],
+    )  # fmt: skip
+    yield history
+    history.drop()
+
+
+def check(history: History, query: str) -> list[str]:
+    check_ledger(history, query, (0, 1, 2))
+    check_bag(history, query, 0, 2)
+    return list(interval_of(history, query, 0, 2).fallbacks)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select k, to_json((i, s, t.st.n, m['a'], i + 1)) as j from t",
+        "select k, to_json(struct(i, st.f, m.a, i as y, sort_array(ai))) as j from t",
+        "select k, to_json(((i, s), (k, g + 1))) as j, (i, s).i as y from t",
+        "select k, to_json(arrays_zip(ai, t.b, st.f, array(1), sort_array(ai))) as j from t",
+        "select k, arrays_zip(ai, b).ai as y, arrays_zip(ai, null) as z from t",
+        "select k, z.ai, z.b from t lateral view explode(arrays_zip(ai, b)) e as z",
+        "select k, transform(arrays_zip(ai, b), z -> z.ai + i) as y from t",
+        "select k, to_json(transform(ai, y -> struct(y, i))) as j, to_json(transform(ai, y -> (y, i))) as l from t",
+        "select g, to_json(max((k, s))) as j, to_json((g, max(k))) as l, to_json(struct(max(k))) as m from t group by g",
+        "select g, to_json(arrays_zip(collect_list(i), array(g))) as j from t where k < 3 group by g",
+        "select k, to_json(max((i, s)) over (partition by g)) as j from t",
+        "select k from t where (k, i) in ((1, 11), (2, 20)) or (g, i) = (2, 30)",
+        "select (g, x) as both, count(*) as n from t group by (g, x)",
+        "select typeof((i, s)) as y from t",
+    ],
+)
+def test_fields_are_called_as_spark_calls_them(rows: History, query: str) -> None:
+    assert check(rows, query) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select k, transform(ai, X -> x + 1) as y from t",
+        "select i as y, transform(ai, Y -> y + 1) as z from t",
+        "select k, id from t left join u on exists(t.ai, X -> x = u.w)  and t.k = u.id",
+        "select k, aggregate(ai, 0, (Acc, X) -> acc + x * I) as y from t",
+        "select k, transform(array(st), X -> x.n + i) as y from t",
+        "select k, transform(ai, x -> transform(ai, X -> x + 1)) as y from t",
+        f"select k, {CAPTURED} from t",
+    ],
+)
+def test_variables_come_before_columns(rows: History, query: str) -> None:
+    assert check(rows, query) == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select k, current_date as d, LOCALTIMESTAMP from t",
+        "select k from t where current_date < date'2010-01-01' and user = 'ann'",
+        "select user, count(*) as n from t group by user",
+        "select k, i as current_time from t order by current_time desc limit 1",
+    ],
+)
+def test_a_column_comes_before_a_function_without_parentheses(rows: History, query: str) -> None:
+    assert check(rows, query) == []
+
+
+def test_a_column_and_a_clock_in_one_query(rows: History) -> None:
+    check(rows, "select k, `current_date` as d from t where `current_date` < current_date()")
+    check(rows, "select id, current_date as current_date, 1 as `user` from u")
+    with pytest.raises(
+        UnsupportedQuery, match=r"current_date is no column in one place .* write current_date\(\) for it"
+    ):
+        two = "select k from t where current_date < date'2010-01-01' union all select id from u where current_date is not null"
+        check_interval(rows, two, 0, 1)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select g, max(s) like any ('a%', 'z%') as r from t group by g",
+        "select g, max(s) not ilike any ('A%') as r from t group by g having min(s) like some ('a', 'b', 'c')",
+        "select k, s like any ('a%', 'z%') as r from t",
+        "select vector_sum(v) as r from t",
+        "select g, vector_avg(v) as r from t group by g",
+    ],
+)
+def test_aggregates_and_what_looks_like_one(rows: History, query: str) -> None:
+    assert check(rows, query) == []
+
+
+def test_all_fields_of_a_struct_inside_an_expression(rows: History) -> None:
+    assert check(rows, "select k, to_json(struct(st.*)) as j from t")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "base64(aes_encrypt(s, '0000111122223333'))", "aes_encrypt(s, '0000111122223333', 'CBC', 'DEFAULT', '')",
+        "current_path()", "timestamp'10:30'", "cast('T1:30:00' as timestamp)", "to_timestamp('10:30')",
+        "(select hex(kll_sketch_agg_bigint(id)) from u)",
+    ],
+)  # fmt: skip
+def test_what_gives_another_value_each_time_is_refused(rows: History, call: str) -> None:
+    with pytest.raises(UnsupportedQuery, match="each time"):
+        check_interval(rows, f"select k, {call} as y from t", 0, 1)
+
+
+def test_what_is_encrypted_without_chance(rows: History) -> None:
+    ecb, cbc = "'ECB', 'PKCS'", "'CBC', 'PKCS', unhex('00000000000000000000000000000000')"
+    query = f"select k, aes_encrypt(s, '0000111122223333', {ecb}) as e, aes_encrypt(s, '0000111122223333', {cbc}) as c from t"
+    assert check(rows, query) == []
