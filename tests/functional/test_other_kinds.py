@@ -74,6 +74,7 @@ class TestOthers:
         for name, (_, _, said) in OTHERS.items():
             assert results[name].status == "error" and said in str(results[name].message), (name, results[name].message)
             assert world.log(name).version == versions[name]
+        assert "model.test.taken_over has not taken from a stream" in str(results["taken_over"].message)
 
     def test_the_model_before_goes_on(self, world: World) -> None:
         for name, (before, _, _) in OTHERS.items():

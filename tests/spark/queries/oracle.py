@@ -161,6 +161,13 @@ def check_bag(history: History, query: str, start: int, end: int) -> Counter[str
     return changed
 
 
+def check_everything(history: History, query: str) -> list[str]:
+    """Of the intervals between three points, by rows and by value; returns what has no rule."""
+    check_ledger(history, query, (0, 1, 2))
+    check_bag(history, query, 0, 2)
+    return list(interval_of(history, query, 0, 2).fallbacks)
+
+
 def check_ledger(history: History, query: str, points: Sequence[int], whole: bool = True) -> list[Change]:
     """Interval after interval and, with `whole`, the whole way in one; returns the changes of the last asked for."""
     asked = ChangeQuery(history.session, query)

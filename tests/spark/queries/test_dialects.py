@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.errors import UnsupportedQuery
 from tests.spark.queries.history import History
-from tests.spark.queries.oracle import check_bag, check_interval, check_ledger, interval_of
+from tests.spark.queries.oracle import check_everything, check_interval, check_ledger
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +40,7 @@ def notes(spark: SparkSession) -> Iterator[History]:
     ],
 )
 def test_it_is_computed_whole(notes: History, query: str) -> None:
-    check_ledger(notes, query, (0, 1, 2))
-    check_bag(notes, query, 0, 2)
-    assert interval_of(notes, query, 0, 2).fallbacks
+    assert check_everything(notes, query)
     with pytest.raises(UnsupportedQuery, match="another way"):
         check_interval(notes, query, 0, 2, mode="strict")
 

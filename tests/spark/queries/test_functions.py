@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from dbt.adapters.streamspark.errors import UnsupportedQuery
 from tests.spark.queries.history import History
-from tests.spark.queries.oracle import check_bag, check_interval, check_ledger, interval_of
+from tests.spark.queries.oracle import check_everything, check_interval
 
 COLUMNS = (
     "k int, g int, i int, s string, ai array<int>, b array<string>, v array<float>, x int, st struct<f: array<int>, n: int>, "
@@ -38,12 +38,6 @@ def rows(spark: SparkSession) -> Iterator[History]:
     history.drop()
 
 
-def check(history: History, query: str) -> list[str]:
-    check_ledger(history, query, (0, 1, 2))
-    check_bag(history, query, 0, 2)
-    return list(interval_of(history, query, 0, 2).fallbacks)
-
-
 @pytest.mark.parametrize(
     "query",
     [
@@ -64,7 +58,7 @@ def check(history: History, query: str) -> list[str]:
     ],
 )
 def test_fields_are_called_as_spark_calls_them(rows: History, query: str) -> None:
-    assert check(rows, query) == []
+    assert check_everything(rows, query) == []
 
 
 @pytest.mark.parametrize(
@@ -80,7 +74,7 @@ def test_fields_are_called_as_spark_calls_them(rows: History, query: str) -> Non
     ],
 )
 def test_variables_come_before_columns(rows: History, query: str) -> None:
-    assert check(rows, query) == []
+    assert check_everything(rows, query) == []
 
 
 @pytest.mark.parametrize(
@@ -93,12 +87,12 @@ def test_variables_come_before_columns(rows: History, query: str) -> None:
     ],
 )
 def test_a_column_comes_before_a_function_without_parentheses(rows: History, query: str) -> None:
-    assert check(rows, query) == []
+    assert check_everything(rows, query) == []
 
 
 def test_a_column_and_a_clock_in_one_query(rows: History) -> None:
-    check(rows, "select k, `current_date` as d from t where `current_date` < current_date()")
-    check(rows, "select id, current_date as current_date, 1 as `user` from u")
+    check_everything(rows, "select k, `current_date` as d from t where `current_date` < current_date()")
+    check_everything(rows, "select id, current_date as current_date, 1 as `user` from u")
     with pytest.raises(
         UnsupportedQuery, match=r"current_date is no column in one place .* write current_date\(\) for it"
     ):
@@ -117,12 +111,12 @@ def test_a_column_and_a_clock_in_one_query(rows: History) -> None:
     ],
 )
 def test_aggregates_and_what_looks_like_one(rows: History, query: str) -> None:
-    assert check(rows, query) == []
+    assert check_everything(rows, query) == []
 
 
 @pytest.mark.parametrize("call", ["to_json(struct(st.*))", "identifier('i')"])
 def test_names_that_only_spark_knows(rows: History, call: str) -> None:
-    assert check(rows, f"select k, {call} as y from t")
+    assert check_everything(rows, f"select k, {call} as y from t")
 
 
 @pytest.mark.parametrize(
@@ -141,4 +135,4 @@ def test_what_gives_another_value_each_time_is_refused(rows: History, call: str)
 def test_what_is_encrypted_without_chance(rows: History) -> None:
     ecb, cbc = "'ECB', 'PKCS'", "'CBC', 'PKCS', unhex('00000000000000000000000000000000')"
     query = f"select k, aes_encrypt(s, '0000111122223333', {ecb}) as e, aes_encrypt(s, '0000111122223333', {cbc}) as c from t"
-    assert check(rows, query) == []
+    assert check_everything(rows, query) == []

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.spark.queries.history import History
-from tests.spark.queries.oracle import check_bag, check_ledger, interval_of
+from tests.spark.queries.oracle import check_everything
 
 HOUR = "window(at, '1 hour')"
 SLIDING = "window(at, '2 hours', '1 hour')"
@@ -38,13 +38,6 @@ def times(spark: SparkSession) -> Iterator[History]:
     history.drop()
 
 
-def check(history: History, query: str) -> list[str]:
-    """Of every interval, by rows and by value; returns what has no rule."""
-    check_ledger(history, query, (0, 1, 2))
-    check_bag(history, query, 0, 2)
-    return list(interval_of(history, query, 0, 2).fallbacks)
-
-
 @pytest.mark.parametrize(
     "query",
     [
@@ -62,7 +55,7 @@ def check(history: History, query: str) -> list[str]:
     ],
 )
 def test_tumbling_windows_are_projections(times: History, query: str) -> None:
-    assert check(times, query) == []
+    assert check_everything(times, query) == []
 
 
 @pytest.mark.parametrize(
@@ -77,4 +70,4 @@ def test_tumbling_windows_are_projections(times: History, query: str) -> None:
     ],
 )
 def test_others_have_no_rule(times: History, query: str) -> None:
-    assert len(check(times, query)) == 1
+    assert len(check_everything(times, query)) == 1

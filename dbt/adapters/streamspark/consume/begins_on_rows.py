@@ -34,5 +34,5 @@ def check_begins(plan: Plan, strategy: str) -> None:
 
 def _was_read(plan: Plan, end: Frontier) -> bool:
     """Whether the consumer has read the same tables by a stream that its model reads no more."""
-    left = (reached for stream, reached in plan.cursor.frontiers.items() if stream not in plan.reads)
+    left = (reached for stream, reached in plan.cursor.frontiers.items() if stream not in {*plan.reads, OWN})
     return any(reached.entry(table.table_id, table.name) for reached in left for table in end.tables)

@@ -13,9 +13,9 @@ from sqlglot import TokenType, exp, tokenize
 from dbt.adapters.streamspark.changes.query.algebra import CLOCK
 from dbt.adapters.streamspark.changes.query.functions import BARE
 from dbt.adapters.streamspark.changes.query.not_covered import Node
+from dbt.adapters.streamspark.changes.query.plans import rewritten
 from dbt.adapters.streamspark.changes.query.same_query import same_query
 from dbt.adapters.streamspark.errors import UnsupportedQuery
-from dbt.adapters.streamspark.java_names import java_names
 
 Place = tuple[int, int]
 _SAID = re.compile(rf"\b({'|'.join(sorted(BARE))})\b", re.IGNORECASE)
@@ -66,5 +66,4 @@ def refuse_bare_clocks(spark: SparkSession, query: Node, sql: str) -> None:
 
 def _asks_time(spark: SparkSession, sql: str) -> bool:
     plan = spark.sql(sql)._jdf.queryExecution().analyzed()
-    rule = getattr(java_names(spark).org.apache.spark.sql.catalyst.optimizer, "ComputeCurrentTime$")
-    return not rule.apply(plan).fastEquals(plan)
+    return not rewritten(spark, "ComputeCurrentTime", plan).fastEquals(plan)

@@ -10,9 +10,8 @@ from pyspark.sql import DataFrame, SparkSession
 from sqlglot import exp
 
 from dbt.adapters.streamspark.changes.query.not_covered import Node, place
-from dbt.adapters.streamspark.changes.query.plans import plans
+from dbt.adapters.streamspark.changes.query.plans import plans, rewritten
 from dbt.adapters.streamspark.errors import UnsupportedQuery
-from dbt.adapters.streamspark.java_names import java_names
 
 _WORDS = re.compile(
     r"\s*(now|(today|tomorrow|yesterday)([^a-z].*)?)\s*", re.IGNORECASE | re.DOTALL
@@ -56,6 +55,5 @@ def refuse_clock_words(frame: DataFrame, query: Node) -> None:
 
 def _has_times(spark: SparkSession, plan: Any) -> bool:
     """Whether the optimizer would find such texts, once each function is what Spark puts for it."""
-    rules = java_names(spark).org.apache.spark.sql.catalyst.optimizer
-    written_out = getattr(rules, "ReplaceExpressions$").apply(plan)
-    return not getattr(rules, "SpecialDatetimeValues$").apply(written_out).fastEquals(written_out)
+    written_out = rewritten(spark, "ReplaceExpressions", plan)
+    return not rewritten(spark, "SpecialDatetimeValues", written_out).fastEquals(written_out)

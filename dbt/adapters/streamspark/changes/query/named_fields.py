@@ -82,4 +82,4 @@ def _name(part: Node) -> str:
     if isinstance(part, exp.Dot):
         return _name(part.expression)
     key = part.expressions[0] if isinstance(part, exp.Bracket) else None
-    return str(key.name) if isinstance(key, exp.Literal) and key.is_string else ""
+    return str(key.name) if key is not None and key.is_string else ""

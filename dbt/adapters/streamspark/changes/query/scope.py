@@ -19,6 +19,11 @@ GENERATORS = frozenset(
     )
 )
 TIME_WINDOWS = frozenset(("window", "session_window", "window_time"))
+_NOT_HERE = {
+    **dict.fromkeys(GENERATORS, "a generator in this place"),
+    **dict.fromkeys(TIME_WINDOWS, "a window of time in this place"),
+    "identifier": "a name made by identifier()",
+}
 Column = tuple[str, str]
 
 
@@ -118,12 +123,8 @@ def bind(node: Node, scope: Scope) -> Node:
         if isinstance(part, exp.Query):
             raise NotCovered("a subquery in this place", part)
         function = function_name(part)
-        if function in GENERATORS:
-            raise NotCovered("a generator in this place", part)
-        if function in TIME_WINDOWS:
-            raise NotCovered("a window of time in this place", part)
-        if function == "identifier":
-            raise NotCovered("a name made by identifier()", part)
+        if function in _NOT_HERE:
+            raise NotCovered(_NOT_HERE[function], part)
         if part.is_star and not (isinstance(part, exp.Star) and isinstance(part.parent, exp.Count)):
             raise NotCovered("a star inside an expression", part.parent or part)
         if not isinstance(part, exp.Column) or part.meta.get(BOUND):
