@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,8 +12,9 @@ from tests.functional.projects import World
 
 
 @pytest.fixture(scope="class")
-def world(project: Any, spark: SparkSession, request: pytest.FixtureRequest) -> World:
+def world(project: Any, spark: SparkSession, request: pytest.FixtureRequest) -> Iterator[World]:
     made = World(project, spark)
     prepare = getattr(request.cls, "prepare", ())
     made.sql(*prepare)
-    return made
+    yield made
+    made.drop()

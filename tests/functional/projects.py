@@ -37,6 +37,11 @@ class World:
         self.raw = f"{self.schema}_raw"
         self.spark.sql(f"create schema if not exists {self.raw}")
 
+    def drop(self) -> None:
+        """Every schema of the class: operations look through the whole catalog, also what the next class runs."""
+        for (name,) in self.spark.sql(f"show databases like '{self.schema.lower()}*'").collect():
+            self.spark.sql(f"drop schema {name} cascade")
+
     def sql(self, *statements: str) -> None:
         for text in statements:
             self.spark.sql(text.format(raw=self.raw, dbt=self.schema))
