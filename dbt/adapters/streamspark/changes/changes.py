@@ -78,8 +78,8 @@ def check_columns(interval: QueryInterval, dialect: Dialect) -> None:
     hidden = sorted(name for name in interval.lowered.schema.names if name.lower() in taken)
     if hidden:
         raise InvalidQuery(
-            f"the query has columns that the metadata columns would hide: {', '.join(hidden)}. Give them other names, "
-            f"or choose another metadata_columns (one of {', '.join(DIALECTS)})"
+            f"the query has columns that the metadata columns would hide: {', '.join(hidden)}. Give them other names. "
+            f"Streams and changes() may have other metadata_columns (one of {', '.join(DIALECTS)})."
         )
 
 

@@ -66,5 +66,6 @@ class Interval:
         when = f"was off at version {off[0]}" if off else "is off"
         raise BrokenSource(
             f"table {self.log.name}: row tracking ({TRACKING}) {when}, so rows cannot be told apart from there. "
-            "Switch it on and re-create the stream with --full-refresh, or use mode insert_only."
+            "Switch it on, and make the stream or the model that reads the table anew with --full-refresh. A stream "
+            "with mode insert_only does without."
         )
