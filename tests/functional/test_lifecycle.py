@@ -217,7 +217,7 @@ class TestRefusals:
         for name, text in {
             "untracked": "a_table has no row tracking and enable_tracking = False",
             "said_no": "the table says delta.enableRowTracking = false",
-            "mode": "mode = 'append' is not known. Did you mean 'append_only'?",
+            "mode": "mode = 'append' is not known. Did you mean append_only?",
             "both": "a stream starts at one point",
             "counted": "mode = 'insert_only' is for columns and rows of one table, but its query has an aggregate",
             "parquet": "is no Delta table; streams read Delta's log",

@@ -54,7 +54,7 @@ def test_keys_of_others_are_left_alone() -> None:
         ({"ignore_null_updates": "name"}, "ignore_null_updates = 'name' is neither true nor false nor a list"),
         ({"columns_to_update": 3}, "columns_to_update = 3 is neither a list of column names nor the name"),
         ({"except_columns": ["a", "A"]}, "except_columns = ['a', 'A'] names a column twice"),
-        ({"track_history_column": "a"}, "Did you mean track_history_columns?"),
+        ({"track_history_column": "a"}, "Did you mean track_history_columns or track_history_except_columns?"),
         ({"apply_as_delete": "a"}, "Did you mean apply_as_deletes?"),
         ({"track_history_columns": "a"}, "track_history_columns = 'a' contradicts scd_type = 1"),
         ({"track_history_except_columns": "a", "scd_type": 1}, "contradicts scd_type = 1"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from dbt.adapters.contracts.connection import Credentials
 from dbt_common.exceptions import DbtConfigError
 
 from dbt.adapters.streamspark.launch import LaunchOptions
+from dbt.adapters.streamspark.near import near
 
 DEFAULT_CATALOG = "spark_catalog"
 LATER_METHODS = ("connect", "thrift")
@@ -99,6 +99,6 @@ def _conf_text(value: Any) -> str:
 
 def _refuse_misspelt(keys: Iterable[str], ours: set[str]) -> None:
     for key in sorted({*keys} - ours):
-        close = difflib.get_close_matches(key, sorted(ours), n=1, cutoff=0.8)
-        if close:
-            raise DbtConfigError(f"The profile has `{key}`, which is no setting. Did you mean `{close[0]}`?")
+        meant = near(key, sorted(ours), alike=0.8)
+        if meant:
+            raise DbtConfigError(f"The profile has `{key}`, which is no setting.{meant}")

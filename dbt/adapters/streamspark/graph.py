@@ -31,7 +31,6 @@ def _model(node: Mapping[str, Any]) -> ProjectModel:
         name=node["name"],
         relation=relation.render(),
         materialized=str(config.get("materialized")),
-        strategy=str(config.get("incremental_strategy") or ""),
         format=str(config.get("format") or ""),
         reads=tuple(node["depends_on"]["nodes"]),
         version="" if version is None else str(version),

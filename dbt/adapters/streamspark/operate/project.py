@@ -16,7 +16,6 @@ class ProjectModel:
     name: str
     relation: str
     materialized: str
-    strategy: str = ""
     format: str = ""
     reads: tuple[str, ...] = ()
     version: str = ""

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from difflib import get_close_matches
 from typing import Any
 
 from dbt.adapters.streamspark.errors import InvalidArgument
+from dbt.adapters.streamspark.near import near
 
 FORMATS = ("text", "json")
 Row = Mapping[str, Any]
@@ -51,17 +51,6 @@ def one_of(argument: str, value: Any, allowed: Sequence[str]) -> str:
             f"{argument} = {value!r} is not allowed. Allowed: {', '.join(allowed)}.{near(value, allowed)}"
         )
     return str(value)
-
-
-def near(name: Any, known: Sequence[str]) -> str:
-    """' Did you mean …?' with the names closest to `name`; empty where none is close.
-
-    >>> near("order_stream", ["orders_stream", "people"]), near("x", ["people"])
-    (' Did you mean orders_stream?', '')
-    """
-    found = get_close_matches(str(name).lower(), [one.lower() for one in known], n=3)
-    as_written = {one.lower(): one for one in known}
-    return f" Did you mean {' or '.join(as_written[one] for one in found)}?" if found else ""
 
 
 def grid(rows: Sequence[Row]) -> str:

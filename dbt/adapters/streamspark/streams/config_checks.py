@@ -3,11 +3,11 @@ raises ValueError whose text follows "key = value"."""
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeAlias
 
 from dbt.adapters.streamspark.errors import InvalidStreamConfig
+from dbt.adapters.streamspark.near import near
 
 DBT_KEYS = frozenset({"on_schema_change", "begin", "meta", "full_refresh", "full-refresh", "file_format"})
 Checks: TypeAlias = "dict[str, Callable[[Any], Any]]"
@@ -27,12 +27,10 @@ def checked_config(raw: Mapping[str, Any], subject: str, checks: Checks, what: s
 def _check_keys(given: Mapping[str, Any], subject: str, checks: Checks, what: str) -> None:
     """A key that is all but one of ours is a slip of the pen; other keys are somebody else's."""
     for key in given:
-        known = key in checks or key in DBT_KEYS
-        close = [] if known else difflib.get_close_matches(key, checks, n=1, cutoff=0.75)
-        if close:
+        meant = "" if key in checks or key in DBT_KEYS else near(key, checks, alike=0.75)
+        if meant:
             raise InvalidStreamConfig(
-                f"{subject}: {key} is no configuration of {what}. Did you mean {close[0]}? Allowed: "
-                f"{', '.join(checks)}."
+                f"{subject}: {key} is no configuration of {what}.{meant} Allowed: {', '.join(checks)}."
             )
 
 
@@ -49,9 +47,7 @@ def one_of(allowed: Iterable[str]) -> Callable[[Any], str]:
     def check(value: Any) -> str:
         if value in names:
             return str(value)
-        close = difflib.get_close_matches(str(value), names, n=1)
-        hint = f" Did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"is not known.{hint} Allowed: {', '.join(names)}.")
+        raise ValueError(f"is not known.{near(value, names)} Allowed: {', '.join(names)}.")
 
     return check
 
