@@ -114,6 +114,69 @@ def test_aggregates_and_what_looks_like_one(rows: History, query: str) -> None:
     assert check_everything(rows, query) == []
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select k, explode(collection => ai) as e from t",
+        "select k, posexplode_outer(collection => ai) as (p, c) from t",
+        "select k, mask(s, lowerChar => 'q') as y from t",
+    ],
+)
+def test_named_arguments(rows: History, query: str) -> None:
+    assert check_everything(rows, query) == []
+
+
+WRITTEN = {
+    "day": "date_sub(`current_date`, k)", "month": "date_trunc('month', `localtimestamp`)", "begun": "trunc(`current_date`, 'mm')",
+    "text": "date_format(`current_date`, 'y-M')", "number": "to_char(i, '999')", "place": "instr(s, 'b')", "digits": "log10(i)",
+    "date": "to_date(concat('2001-', k, '-1'), 'yyyy-M-d')", "json": "variant_get(parse_json(to_json(st)), '$.n', 'int')",
+}  # fmt: skip
+
+
+def test_functions_that_the_parser_would_write_as_others_have_rules(rows: History) -> None:
+    calls = ", ".join(f"{call} as {name}" for name, call in WRITTEN.items())
+    assert (
+        check_everything(rows, f"select k, {calls} from t where date_sub(`current_date`, 1) < date'2010-01-01'") == []
+    )
+    grouped = (
+        "select date_trunc('year', `current_date`) as y, min(to_date(concat('2001-', k, '-1'), 'yyyy-M-d')) as first, "
+    )
+    lists = "listagg(s) within group (order by k) as l, percentile_cont(0.5) within group (order by i) as p"
+    assert check_everything(rows, f"{grouped}{lists}, count(*) as n from t group by all") == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select g, count(*) as n, count(*) over (partition by g % 2) as w from t group by g",
+        "select k, sum(i) as s, sum(k) as t, sum(k) over (partition by k % 2 order by sum(i)) as w from t group by k",
+        "select k, max(i) filter (where g > 0) as m, max(k) filter (where k > 1) over (partition by max(g)) as w from t group by k",
+    ],
+)
+def test_a_window_over_what_is_spelled_as_an_aggregate(rows: History, query: str) -> None:
+    assert check_everything(rows, query) == []
+
+
+def test_a_correlated_in_of_a_window_is_computed_whole(rows: History) -> None:
+    query = "select k from t where t.i in (select max(w) over (partition by id % 2) from u where u.id = t.k)"
+    assert check_everything(rows, query) != []
+
+
+def test_structs_with_two_fields_of_one_name(rows: History) -> None:
+    both = "named_struct('z', if(k = 1, 1, null), 'z', if(k = 2, 1, null))"
+    assert check_everything(rows, f"select {both} as s, count(*) as n from t group by {both}") == []
+
+
+@pytest.mark.parametrize("call", ["system.builtin.upper(s)", "system.builtin.sum(i) over (partition by g)"])
+def test_functions_that_are_called_by_their_whole_names(rows: History, call: str) -> None:
+    check_everything(rows, f"select k, {call} as y from t")
+
+
+def test_a_clock_that_is_called_by_its_whole_name(rows: History) -> None:
+    with pytest.raises(UnsupportedQuery, match="tells the time, and has a part without a rule"):
+        check_interval(rows, "select k, system.builtin.localtimestamp() as y from t", 0, 1)
+
+
 @pytest.mark.parametrize("call", ["to_json(struct(st.*))", "identifier('i')"])
 def test_names_that_only_spark_knows(rows: History, call: str) -> None:
     assert check_everything(rows, f"select k, {call} as y from t")
@@ -123,7 +186,7 @@ def test_names_that_only_spark_knows(rows: History, call: str) -> None:
     "call",
     [
         "base64(aes_encrypt(s, '0000111122223333'))", "aes_encrypt(s, '0000111122223333', 'CBC', 'DEFAULT', '')",
-        "current_path()", "timestamp'10:30'", "cast('T1:30:00' as timestamp)", "to_timestamp('10:30')",
+        "current_path()", "timestamp'10:30'", "cast('T1:30:00' as timestamp)", "to_timestamp('10:30')", "to_timestamp_ltz('T1:30')",
         "(select hex(kll_sketch_agg_bigint(id)) from u)",
     ],
 )  # fmt: skip

@@ -9,9 +9,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import StructType
 
 from dbt.adapters.streamspark.changes.file_versions import file_versions
+from dbt.adapters.streamspark.changes.identity import identity
 from dbt.adapters.streamspark.changes.interval import Interval
 from dbt.adapters.streamspark.changes.minimise import minimise
-from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.changes.selected import selected
 from dbt.adapters.streamspark.changes.temp_relation import relations
 from dbt.adapters.streamspark.changes.unique_rows import unique_rows
@@ -32,8 +32,7 @@ def row_id(interval: Interval) -> str:
     if not interval.unique_key:
         return ROW_ID
     outputs = dict(interval.data_columns)
-    keys = ", ".join(f"{outputs[name]} as {quoted(name)}" for name in interval.unique_key)
-    return f"md5(to_json(struct({keys})))"
+    return identity([outputs[name] for name in interval.unique_key])
 
 
 def changed_version(interval: Interval) -> str:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pyspark.sql import SparkSession
 from pyspark.sql.types import StructType
 
-from dbt.adapters.streamspark.changes.differentiate.identity import identity
 from dbt.adapters.streamspark.changes.equal_values import comparable
+from dbt.adapters.streamspark.changes.identity import identity
 from dbt.adapters.streamspark.changes.metadata_columns import DIALECTS, Dialect
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.errors import InvalidQuery

@@ -16,6 +16,7 @@ from sqlglot import exp, parse_one
 from dbt.adapters.streamspark.changes.commit_times import OneTime
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.changes.query.algebra import CLOCK
+from dbt.adapters.streamspark.changes.query.dialects import PlainSpark
 from dbt.adapters.streamspark.changes.query.not_covered import Node
 from dbt.adapters.streamspark.changes.query.volatile import bind_clock, refuse_volatile
 from dbt.adapters.streamspark.consume.predicate import predicate
@@ -62,7 +63,7 @@ class FinalRows:
 def final_rows(spark: SparkSession, text: str, columns: Sequence[str], at: datetime) -> FinalRows:
     """The final rows of a model that has `columns`. Raises InvalidQuery for anything else than a predicate over one
     row, and UnsupportedQuery for one whose answer differs each time it is asked."""
-    where = parse_one(predicate(spark, text, CONFIG), dialect="spark")
+    where = parse_one(predicate(spark, text, CONFIG), dialect=PlainSpark)
     if any(where.find_all(*REFUSED)):
         raise InvalidQuery(f"{CONFIG} = {text!r} looks at more than one row, so it cannot say which are final")
     known = {name.lower() for name in columns}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from dbt.adapters.streamspark.changes.query.clock_words import is_clock_cast, is_clock_word
+from dbt.adapters.streamspark.changes.query.clock_words import clock_text, is_clock_word
 from dbt.adapters.streamspark.changes.query.functions import BARE, function_name
 from dbt.adapters.streamspark.changes.query.not_covered import Node
 from dbt.adapters.streamspark.changes.query.scope import GENERATORS, TIME_WINDOWS
@@ -86,7 +86,7 @@ def check_expression(node: Node) -> None:
             raise unsupported(_kind(part))
         if isinstance(part, exp.Column) and part.parts[0].name.lower() == "_metadata":
             raise unsupported("a file's _metadata")
-        if is_clock_word(part) or is_clock_cast(part):  # which a query's plan tells
+        if is_clock_word(part) or clock_text(part) is not None:  # which a query's plan tells
             raise unsupported(f"{part.sql('spark')}, which as a time gives another value each time it is asked")
         if _is_volatile(part):
             raise unsupported(f"{_name(part)}(), which gives another value each time it is asked")

@@ -23,6 +23,7 @@ from dbt.adapters.streamspark.changes.differentiate.group_parts import Addend, E
 from dbt.adapters.streamspark.changes.differentiate.keys import plain_type
 from dbt.adapters.streamspark.changes.projection import quoted
 from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Operator, Project, Term
+from dbt.adapters.streamspark.changes.query.dialects import PlainSpark
 from dbt.adapters.streamspark.changes.query.lowered import Lowered
 from dbt.adapters.streamspark.changes.query.not_covered import Node
 
@@ -174,7 +175,7 @@ def _part(node: Aggregate, name: str, field: StructField) -> Part | None:
     keys, aggregates = dict(node.keys), dict(node.aggregates)
     if name in keys:
         return Key(field.name, keys[name].sql)
-    return _addend(field, parse_one(aggregates[name].sql, dialect="spark")) if name in aggregates else None
+    return _addend(field, parse_one(aggregates[name].sql, dialect=PlainSpark)) if name in aggregates else None
 
 
 def _addend(field: StructField, call: Node) -> Addend | Mean | Extreme | None:

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pyspark.sql.types import DataType
 
 from dbt.adapters.streamspark.changes.differentiate.delta import UNVERSIONED, Delta
-from dbt.adapters.streamspark.changes.differentiate.identity import identity
 from dbt.adapters.streamspark.changes.equal_values import comparable
+from dbt.adapters.streamspark.changes.identity import identity
 
 ONCE_BEFORE = ("count(*) as __n0", "0L as __n1")
 ONCE_AFTER = ("0L as __n0", "count(*) as __n1")

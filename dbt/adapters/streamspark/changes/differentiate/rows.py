@@ -14,8 +14,9 @@ from functools import singledispatch
 
 from sqlglot import exp, parse_one
 
-from dbt.adapters.streamspark.changes.differentiate.identity import identity
+from dbt.adapters.streamspark.changes.identity import identity
 from dbt.adapters.streamspark.changes.query import algebra
+from dbt.adapters.streamspark.changes.query.dialects import PlainSpark
 
 _ONE = "'all' as __id"
 
@@ -77,7 +78,7 @@ def _by(term: algebra.Term, columns: Carried) -> algebra.Term:
     """A window function that is partitioned by these columns too."""
     if not columns:
         return term
-    window = parse_one(term.sql, dialect="spark").assert_is(exp.Window)
+    window = parse_one(term.sql, dialect=PlainSpark).assert_is(exp.Window)
     window.args["partition_by"].extend(exp.column(name) for name in columns)
     return algebra.Term.of(window)
 

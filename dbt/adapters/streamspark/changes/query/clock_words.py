@@ -9,6 +9,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from sqlglot import exp
 
+from dbt.adapters.streamspark.changes.query.functions import function_name
 from dbt.adapters.streamspark.changes.query.not_covered import Node, place
 from dbt.adapters.streamspark.changes.query.plans import plans, rewritten
 from dbt.adapters.streamspark.errors import UnsupportedQuery
@@ -17,6 +18,7 @@ _WORDS = re.compile(
     r"\s*(now|(today|tomorrow|yesterday)([^a-z].*)?)\s*", re.IGNORECASE | re.DOTALL
 )  # maybe with a zone
 _TIMES = (exp.DataType.Type.TIME, exp.DataType.Type.TIMETZ, exp.DataType.Type.DATE)
+_TO_TIMESTAMP = ("to_timestamp", "to_timestamp_ltz", "to_timestamp_ntz", "try_to_timestamp")
 _TIME_OF_DAY = re.compile(r"\s*T?\d{1,2}:\d{1,2}(:.*)?\s*", re.DOTALL)  # which as a timestamp is today's
 
 
@@ -25,13 +27,19 @@ def is_clock_word(part: Node) -> bool:
     return _is_text(part) and _WORDS.fullmatch(part.name) is not None
 
 
-def is_clock_cast(part: Node) -> bool:
-    """Whether it is such a text written as a date or a timestamp, which the parser makes a time at once, or a time of
-    day written as a timestamp."""
+def clock_text(part: Node) -> Node | None:
+    """Such a text written as a date or a timestamp, which the parser makes a time at once, or a time of day written as
+    a timestamp; None where the part is neither."""
+    if function_name(part) in _TO_TIMESTAMP:
+        return part.expressions[0] if len(part.expressions) == 1 and _is_time_of_day(part.expressions[0]) else None
     if not isinstance(part, exp.Cast) or part.to.this not in exp.DataType.TEMPORAL_TYPES:
-        return False
-    is_time_of_day = _is_text(part.this) and _TIME_OF_DAY.fullmatch(part.this.name) is not None
-    return is_clock_word(part.this) or (is_time_of_day and part.to.this not in _TIMES)
+        return None
+    moves = is_clock_word(part.this) or (_is_time_of_day(part.this) and part.to.this not in _TIMES)
+    return part.this if moves else None
+
+
+def _is_time_of_day(part: Node) -> bool:
+    return _is_text(part) and _TIME_OF_DAY.fullmatch(part.name) is not None
 
 
 def _is_text(part: Node) -> bool:

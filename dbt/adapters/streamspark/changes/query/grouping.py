@@ -8,6 +8,7 @@ from itertools import combinations
 
 from sqlglot import exp
 
+from dbt.adapters.streamspark.changes.query.aggregates import WRAPPERS
 from dbt.adapters.streamspark.changes.query.algebra import Aggregate, Item, Operator, Project, Term, UnionAll
 from dbt.adapters.streamspark.changes.query.joins import JoinTree
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
@@ -73,7 +74,7 @@ def _replacement(names: dict[str, str], grouped_away: set[str]) -> Callable[[Nod
     """Groups and aggregates, and whole expressions of them, become columns; others are not there any more."""
 
     def replace(part: Node) -> Node:
-        name = names.get(part.sql("spark", comments=False)) if not isinstance(part, exp.Window) else None
+        name = None if _is_windowed(part) else names.get(part.sql("spark", comments=False))
         return part if name is None else bound(name)
 
     def finish(node: Node) -> Node:
@@ -84,6 +85,13 @@ def _replacement(names: dict[str, str], grouped_away: set[str]) -> Callable[[Nod
         return result
 
     return finish
+
+
+def _is_windowed(part: Node) -> bool:
+    """Whether it is the function that a window is over, which may be spelled as an aggregate is."""
+    while isinstance(part.parent, WRAPPERS) and part.arg_key == "this":
+        part = part.parent
+    return isinstance(part.parent, exp.Window) and part.arg_key == "this"
 
 
 def _groups(context: Context, group: Node | None, items: Sequence[Node]) -> Groups:

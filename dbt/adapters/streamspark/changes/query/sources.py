@@ -238,8 +238,9 @@ def exploded(
     outer = outer or isinstance(call, exp.ExplodeOuter)
     if not isinstance(call, exp.Explode | exp.ExplodeOuter):
         raise NotCovered("a generator other than explode and posexplode", call)
+    array = call.this.expression if isinstance(call.this, exp.Kwarg) else call.this  # LATERAL VIEW takes no names
     position = low.names.new()
     elements = [low.names.new() for _ in names[with_position:]]
-    tree.become(Generate(tree.node, Term.of(bind(call.this, scope)), outer, position, elements))
+    tree.become(Generate(tree.node, Term.of(bind(array, scope)), outer, position, elements))
     ours = [position, *elements] if with_position else elements
     return list(zip(names, ours, strict=True))

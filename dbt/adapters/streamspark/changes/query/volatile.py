@@ -11,7 +11,7 @@ from collections.abc import Collection
 from sqlglot import exp
 
 from dbt.adapters.streamspark.changes.query.algebra import CLOCK
-from dbt.adapters.streamspark.changes.query.clock_words import is_clock_cast, refuse_clock_word
+from dbt.adapters.streamspark.changes.query.clock_words import clock_text, refuse_clock_word
 from dbt.adapters.streamspark.changes.query.functions import function_name
 from dbt.adapters.streamspark.changes.query.not_covered import Node, place
 from dbt.adapters.streamspark.errors import UnsupportedQuery
@@ -38,8 +38,9 @@ def refuse_volatile(root: Node, columns: Collection[str]) -> None:
             continue
         if isinstance(part, exp.TableSample):
             raise UnsupportedQuery(f"TABLESAMPLE takes other rows each time it is asked: {place(part.parent or part)}")
-        if is_clock_cast(part):
-            refuse_clock_word(part.this)
+        moving = clock_text(part)
+        if moving is not None:
+            refuse_clock_word(moving)
         if isinstance(part, VOLATILE_TYPES) or function_name(part) in VOLATILE_NAMES or is_salted(part):
             raise UnsupportedQuery(
                 f"{function_name(part) or part.key}() gives another value each time it is asked, so that its changes "

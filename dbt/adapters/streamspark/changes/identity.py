@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-# the default formats of JSON leave out microseconds, and depend on the session's time zone
+# By default JSON leaves out microseconds and fields that are NULL, of which two may have one name, and depends on the
+# session's time zone.
 _OPTIONS = (
-    "map('timeZone', 'UTC', 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS', "
+    "map('ignoreNullFields', 'false', 'timeZone', 'UTC', 'timestampFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS', "
     "'timestampNTZFormat', 'yyyy-MM-dd HH:mm:ss.SSSSSS')"
 )
 _GARBLED = "\ufffd"  # stands in JSON for any bytes of a text that are no UTF-8
