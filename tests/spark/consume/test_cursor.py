@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,35 @@ def test_restore_by_timestamp(model: Model) -> None:
     model.spark.sql(f"restore table {model.target} to timestamp as of '{text}'")
     assert model.rows() == [*FIRST, (3, "r3")]
     assert (model.cursor().n, reached(model)) == (3, 2)
+
+
+@pytest.mark.parametrize("zone", ["America/Los_Angeles", "Europe/Berlin", "UTC"])
+def test_restore_by_timestamp_from_another_time_zone(model: Model, zone: str) -> None:
+    """The commit tells the time in the zone of the process that ran the RESTORE, and no zone."""
+    consume(model, 3)
+    time.sleep(0.01)
+    consume(model, 4)
+    moment = TableLog(model.spark, model.target).commit(1).timestamp
+    text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+    model.spark.sql(f"restore table {model.target} to timestamp as of '{text}'")
+    zones = model.spark._jvm.java.util.TimeZone  # type: ignore[union-attr]
+    ours = zones.getDefault()
+    zones.setDefault(zones.getTimeZone(zone))
+    try:
+        assert (model.cursor().n, reached(model)) == (3, 2)
+    finally:
+        zones.setDefault(ours)
+
+
+def test_a_restore_to_what_no_version_had_is_not_guessed(model: Model) -> None:
+    consume(model, 3)
+    moment = TableLog(model.spark, model.target).commit(1).timestamp
+    consume(model, 4)
+    text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+    model.spark.sql(f"restore table {model.target} to timestamp as of '{text}'")
+    clean_log(model.spark, model.target, 3)
+    with pytest.raises(OffsetUnknown, match=r"which version its version 3 restored cannot be told"):
+        model.cursor()
 
 
 def test_nested_restores(model: Model) -> None:

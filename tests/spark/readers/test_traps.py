@@ -220,6 +220,39 @@ class TestTablesOfManyKinds:
         with pytest.raises(BrokenSource, match=r"column v changed from string to int"):
             changes(spark, name, 2, "id")
 
+    @pytest.mark.parametrize("by", ["create or replace", "overwrite"])
+    def test_a_rebuilt_table_under_column_mapping(self, spark: SparkSession, sql: Any, by: str) -> None:
+        """Columns whose type stays keep their physical names; the others are told by names, also in structs."""
+        mapped = TRACKED.replace(")", ", 'delta.columnMapping.mode' = 'name')")
+        name = table(sql, "remapped", "id int, g string, v int, s struct<a: int, b: int>, gone int", mapped)
+        sql(f"insert into {name} select id, 'g', id * 10, named_struct('a', id, 'b', id), 7 from range(1, 4)")
+        sql(f"alter table {name} rename column g to h")
+        start = newest(spark, name)
+        new = "select id, h, v, s, cast(null as int) as w from {} where id = 2"
+        sql(f"create table if not exists traps.kept_{by[:6]} as select * from {name}")
+        types = "cast(v as bigint) as v, cast(s as struct<a: bigint, b: int>) as s"
+        retyped = f"(select id, h, {types} from traps.kept_{by[:6]})"
+        if by == "overwrite":
+            frame = spark.sql(new.format(retyped))
+            frame.write.format("delta").mode("overwrite").option("overwriteSchema", "true").saveAsTable(name)
+        else:
+            sql(f"create or replace table {name} {mapped} as {new.format(retyped)}")
+        sql(f"alter table {name} drop column h")
+        sql(f"alter table {name} add column (h string)")
+        deletes = [("delete", n, n * 10, SparkRow(a=n, b=n), None) for n in (1, 2, 3)]
+        want = [*deletes, ("insert", 2, 20, SparkRow(a=2, b=2), None)]
+        assert [row[:5] for row in changes(spark, name, start, "id", "v", "s", "w")] == want
+
+    @pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
+    def test_unique_keys_that_differ_by_a_microsecond(self, spark: SparkSession, sql: Any, kind: str) -> None:
+        name = table(sql, "micros", f"at {kind}, n int")
+        times = [f"{kind}'2026-01-01 00:00:00.12345{n}'" for n in (6, 7)]
+        sql(f"insert into {name} values ({times[0]}, 1), ({times[1]}, 2)")
+        sql(f"update {name} set n = n + 10")
+        sql(f"delete from {name} where n = 11")
+        want = [("delete", 1), ("update_postimage", 12), ("update_preimage", 2)]
+        assert changes(spark, name, 1, "n", unique_key=("at",)) == want
+
     def test_a_unique_key_that_is_not_unique_is_said(self, spark: SparkSession, sql: Any) -> None:
         name = table(sql, "twice")
         sql(f"insert into {name} values (1, 'a'), (1, 'b')")

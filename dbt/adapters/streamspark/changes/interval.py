@@ -9,6 +9,7 @@ from functools import cached_property
 from dbt.adapters.streamspark.changes.file_changes import INITIAL_ROWS, FileChanges, file_changes
 from dbt.adapters.streamspark.changes.log import Commit, TableLog
 from dbt.adapters.streamspark.changes.projection import Projection
+from dbt.adapters.streamspark.changes.rewinds import makes_anew
 from dbt.adapters.streamspark.changes.schemas import Schemas
 from dbt.adapters.streamspark.errors import BrokenSource, InvalidInterval
 
@@ -47,7 +48,9 @@ class Interval:
 
     @cached_property
     def schemas(self) -> Schemas:
-        return Schemas(self.log, self.end, any(commit.metadata or commit.protocol for commit in self.commits))
+        changed = any(commit.metadata or commit.protocol for commit in self.commits)
+        replaced = max((commit.version for commit in self.commits if makes_anew(commit)), default=-1)
+        return Schemas(self.log, self.end, changed, replaced)
 
     @property
     def shape(self) -> str:

@@ -55,7 +55,7 @@ def in_place(old: DataType, new: DataType, key: Key) -> bool:
     if isinstance(old, StructType) and isinstance(new, StructType):
         same = [key(field) for field in old.fields] == [key(field) for field in new.fields]
         return same and all(in_place(o.dataType, n.dataType, key) for o, n in zip(old.fields, new.fields, strict=True))
-    return all(in_place(o, n, key) for o, n in _elements(old, new))
+    return all(in_place(o, n, key) for o, n in elements(old, new))
 
 
 def reads(old: DataType, new: DataType, key: Key) -> bool:
@@ -64,8 +64,8 @@ def reads(old: DataType, new: DataType, key: Key) -> bool:
         before = {key(field): field for field in old.fields}
         shared = [(before[key(field)], field) for field in new.fields if key(field) in before]
         return all(reads(o.dataType, n.dataType, key) for o, n in shared)
-    elements = _elements(old, new)
-    return all(reads(o, n, key) for o, n in elements) if elements else old == new
+    inside = elements(old, new)
+    return all(reads(o, n, key) for o, n in inside) if inside else old == new
 
 
 def rebound(old: DataType, new: DataType, key: Key) -> bool:
@@ -74,10 +74,10 @@ def rebound(old: DataType, new: DataType, key: Key) -> bool:
         held = {field.name.lower(): field for field in old.fields}
         both = [(held[field.name.lower()], field) for field in new.fields if field.name.lower() in held]
         return any(key(o) != key(n) or rebound(o.dataType, n.dataType, key) for o, n in both)
-    return any(rebound(o, n, key) for o, n in _elements(old, new))
+    return any(rebound(o, n, key) for o, n in elements(old, new))
 
 
-def _elements(old: DataType, new: DataType) -> list[tuple[DataType, DataType]]:
+def elements(old: DataType, new: DataType) -> list[tuple[DataType, DataType]]:
     """What two arrays or two maps are of."""
     if isinstance(old, ArrayType) and isinstance(new, ArrayType):
         return [(old.elementType, new.elementType)]

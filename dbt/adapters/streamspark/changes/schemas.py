@@ -19,11 +19,13 @@ from dbt.adapters.streamspark.errors import BrokenSource
 
 
 class Schemas:
-    """Reads files of any version of (start, end] in the columns of `end`."""
+    """Reads files of any version of (start, end] in the columns of `end`. `changed`: whether columns may have changed
+    there; `replaced`: the newest version there that made the table anew, or -1."""
 
-    def __init__(self, log: TableLog, end: int, changed: bool):
+    def __init__(self, log: TableLog, end: int, changed: bool, replaced: int = -1):
         self._log = log
         self._changed = changed
+        self._replaced = replaced
         self._end = log.snapshot(end)
         self._metadata = _metadata(self._end)
         self.schema = _schema(self._metadata)
@@ -58,14 +60,14 @@ class Schemas:
             return self._end, None
         then = self._log.snapshot(version)
         keeps_vectors = reads_vectors(self._end) or not reads_vectors(then)
-        if keeps_vectors and self._end_reads(_metadata(then)):
+        if keeps_vectors and self._end_reads(_metadata(then), version):
             return self._end, None
         return then, self.columns_at(version)
 
-    def _end_reads(self, then: Action) -> bool:
-        """Whether files of the older schema can be read under the end's."""
+    def _end_reads(self, then: Action, version: int) -> bool:
+        """Whether files of `version`, with its older metadata, can be read under the end's."""
         old = _schema(then)
-        pairs = self._pairs(old, _key(old, self.schema))
+        pairs = self._pairs(old, self._key(old, version))
         same_layout = then["partitionColumns"] == self._metadata["partitionColumns"]
         by_physical = all(o is None or _physical(o) == _physical(n) for o, n in pairs)
         return same_layout and by_physical and all(o is None or _reads(o, n) for o, n in pairs)
@@ -73,7 +75,7 @@ class Schemas:
     def columns_at(self, version: int) -> list[str]:
         """The end's columns as SQL over the columns that the table had at `version`."""
         old = self._schema_at(version)
-        key = _key(old, self.schema)
+        key = self._key(old, version)
         return [f"{self._value(o, n, key)} as {quoted(n.name)}" for o, n in self._pairs(old, key)]
 
     def rebound(self, version: int) -> list[str]:
@@ -82,9 +84,19 @@ class Schemas:
         if not self._changed:
             return []
         old = self._schema_at(version)
-        key, held = _key(old, self.schema), {_name(field): field for field in old.fields}
+        key, held = self._key(old, version), {_name(field): field for field in old.fields}
         both = [(held[_name(field)], field) for field in self.schema.fields if _name(field) in held]
         return [n.name for o, n in both if key(o) != key(n) or nested.rebound(o.dataType, n.dataType, key)]
+
+    def _key(self, old: StructType, version: int) -> Key:
+        """What tells columns of `old`, the schema at `version`, and fields in them. Physical names survive a rename. A
+        table made anew under column mapping keeps those of columns whose type stays; the others are told by names."""
+        ours, theirs = _physical_names(self.schema), _physical_names(old)
+        if not ours & theirs:
+            return _name
+        if version >= self._replaced:
+            return _physical
+        return lambda field: _physical(field) if _physical(field) in ours & theirs else f"name {_name(field)}"
 
     def _schema_at(self, version: int) -> StructType:
         return _schema(_metadata(self._log.snapshot(version)))
@@ -130,11 +142,12 @@ def _schema(metadata: Action) -> StructType:
     return StructType.fromJson(json.loads(metadata["schemaString"]))
 
 
-def _key(old: StructType, new: StructType) -> Key:
-    """What tells columns, and fields in them. Physical names survive a rename; a table rebuilt under column mapping has
-    all new ones, and its columns are told by their names."""
-    known = {_physical(field) for field in old.fields}
-    return _physical if any(_physical(field) in known for field in new.fields) else _name
+def _physical_names(data_type: DataType) -> set[str]:
+    """Of columns, and of fields in them."""
+    if isinstance(data_type, StructType):
+        inside = (_physical_names(field.dataType) for field in data_type.fields)
+        return {_physical(field) for field in data_type.fields}.union(*inside)
+    return set[str]().union(*(_physical_names(of) for of, _ in nested.elements(data_type, data_type)))
 
 
 def _name(field: StructField) -> str:
