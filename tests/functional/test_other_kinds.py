@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tests.functional.projects import READY, SOURCES, World, run
+from tests.functional.projects import READY, SOURCES, World, run, run_logged
 from tests.functional.test_differential import model
 from tests.functional.test_scd2 import applied, stream
 
@@ -88,9 +90,10 @@ class TestOthers:
         world.model("from_a_stream.sql", "{{ config(enabled=false) }} select 1 as one")
         world.model("all_rows.sql", APPENDED % "from_a_stream")
         results = run("run", "--select", "all_rows", passes=False)
-        assert "has rows that streamspark/model.test.all_rows has not taken from a stream" in str(
-            results["all_rows"].message
+        said = (
+            "has rows that streamspark/model.test.from_a_stream took from a stream that streamspark/model.test.all_rows"
         )
+        assert said in str(results["all_rows"].message)
 
 
 class TestEmptyTexts:
@@ -157,3 +160,38 @@ class TestStreamMadeAnew:
         run("run")
         assert world.rows("log") == [(1, "insert"), (2, "insert"), (4, "insert")]
         assert world.rows("dim") == [(1, 5), (2, 7), (4, 1)]
+
+
+class TestOtherNames:
+    """A consumer and a stream that are called otherwise, while changes are to be read."""
+
+    prepare = TestStreamMadeAnew.prepare
+    LOG = "{{ config(materialized='incremental', alias='log') }} select id, _change_type from {{ stream('later') }}"
+    STREAM = "{{ config(materialized='stream'%s) }} select * from {{ source('raw', 'orders') }}"
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        return {"sources.yml": SOURCES, "later.sql": self.STREAM % "", "log.sql": self.LOG}
+
+    def test_changes_are_not_lost_unsaid_nor_read_twice(self, world: World) -> None:
+        run("run")
+        world.sql("insert into {raw}.orders values (4, 1)")
+        run("run")
+        world.model("log.sql", "{{ config(alias='unused') }} select 1 as x")
+        world.model("renamed.sql", self.LOG)
+        results = run("run", "--select", "renamed", passes=False)
+        assert "has rows that streamspark/model.test.log took from a stream" in str(results["renamed"].message)
+        world.model("log.sql", self.LOG)
+        (Path(world.project.project_root) / "models" / "renamed.sql").unlink()
+        world.sql("insert into {raw}.orders values (5, 1)")
+        world.model("later.sql", self.STREAM % ", alias='elsewhere'")
+        _, log = run_logged("run")
+        assert (
+            "log has " in log and f"{world.raw}.orders up to version 2, by a stream that its model reads no more" in log
+        )
+        assert "begins at version 3: the changes between are left out" in log
+        world.model("later.sql", self.STREAM % ", alias='elsewhere', at={'version': 2}")
+        run("run", "--full-refresh", "--select", "later")
+        _, log = run_logged("run")
+        assert "left out" not in log
+        assert world.rows("log") == [(4, "insert"), (5, "insert")]

@@ -25,7 +25,7 @@ from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.interval import TRACKING
 from dbt.adapters.streamspark.changes.temp_view import drop_temp_view
 from dbt.adapters.streamspark.connections import StreamsparkResponse, say
-from dbt.adapters.streamspark.consume.begins_on_rows import check_begins
+from dbt.adapters.streamspark.consume.begins_on_rows import check_begins, skipped
 from dbt.adapters.streamspark.consume.by_path import by_path
 from dbt.adapters.streamspark.consume.changes_applied import Applied, changes_applied
 from dbt.adapters.streamspark.consume.changes_model import ChangesConfig, ChangesModel, ChangesPlan
@@ -337,13 +337,16 @@ class StreamMethods(metaclass=AdapterMeta):
             say(line)
         return response
 
-    @available.parse_none
-    def check_begins(self, model: Mapping[str, Any], strategy: str) -> None:
-        """Raises ConsumptionRefused where the table of a model that begins to read has rows of others."""
+    @available.parse_list
+    def check_begins(self, model: Mapping[str, Any], strategy: str) -> list[str]:
+        """What to warn of when a model begins to read another stream: changes that it never gets. Raises
+        ConsumptionRefused where the table of a model that begins to read has rows of others."""
         plan = self._plan(model)
-        if plan is not None:
-            with self._errors(f"{model['unique_id']}: begin to read"):
-                check_begins(plan, strategy)
+        if plan is None:
+            return []
+        with self._errors(f"{model['unique_id']}: begin to read"):
+            check_begins(plan, strategy)
+            return skipped(plan)
 
     @available.parse_list
     def left_out(self, model: Mapping[str, Any]) -> list[str]:

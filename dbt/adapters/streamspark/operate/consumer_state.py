@@ -9,8 +9,7 @@ from dbt.adapters.streamspark.changes.frontier import Frontier
 from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.consume.cursor import Cursor, resolve_cursor
 from dbt.adapters.streamspark.errors import OffsetUnknown
-
-PREFIX = "streamspark/"
+from dbt.adapters.streamspark.streams.consumers import PREFIX
 
 
 @dataclass(frozen=True)
@@ -41,13 +40,6 @@ class ConsumerState:
 
     def error(self) -> OffsetUnknown:
         return OffsetUnknown(self.problem)
-
-
-def consumer_names(log: TableLog) -> list[str]:
-    """Whoever has consumed into the table, by the checksum of its newest version or, where that does not tell, by
-    its state, which costs a Spark job."""
-    known = log.recorded_transactions()
-    return sorted(name for name in (log.transactions() if known is None else known) if name.startswith(PREFIX))
 
 
 def consumer_state(log: TableLog, name: str) -> ConsumerState:

@@ -15,10 +15,10 @@ from dbt.adapters.streamspark.consume.cursor import Cursor
 from dbt.adapters.streamspark.consume.target import open_target
 from dbt.adapters.streamspark.errors import BrokenSource, MissingSource, StreamsparkError, UnknownName
 from dbt.adapters.streamspark.near import near
-from dbt.adapters.streamspark.operate.consumer_state import ConsumerState, consumer_names, consumer_state
+from dbt.adapters.streamspark.operate.consumer_state import ConsumerState, consumer_state
 from dbt.adapters.streamspark.operate.project import Project, ProjectModel
 from dbt.adapters.streamspark.streams.catalog import properties
-from dbt.adapters.streamspark.streams.consumers import CONSUMING, consumer_name
+from dbt.adapters.streamspark.streams.consumers import CONSUMING, consumer_name, consumer_names
 from dbt.adapters.streamspark.streams.definition import StreamDefinition, from_properties
 from dbt.adapters.streamspark.streams.names import name_parts, table_name
 

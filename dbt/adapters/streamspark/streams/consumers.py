@@ -6,8 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from dbt.adapters.streamspark.changes.log import TableLog
 from dbt.adapters.streamspark.errors import ConsumptionRefused
 
+PREFIX = "streamspark/"
 CONSUMING = ("incremental", "table")
 WHY_NOT = {
     "view": "a view is computed each time that it is read, so nothing says when a change is consumed",
@@ -34,7 +36,14 @@ _ASKS = re.compile(r"\{[{%](?:(?![}%]\}).)*\bis_incremental\s*\(", re.DOTALL)
 
 def consumer_name(unique_id: str) -> str:
     """The name by which a model's consumptions are known in its target's log."""
-    return f"streamspark/{unique_id}"
+    return f"{PREFIX}{unique_id}"
+
+
+def consumer_names(log: TableLog) -> list[str]:
+    """Whoever has consumed into the table, by the checksum of its newest version or, where that does not tell, by
+    its state, which costs a Spark job."""
+    known = log.recorded_transactions()
+    return sorted(name for name in (log.transactions() if known is None else known) if name.startswith(PREFIX))
 
 
 def consumes(model: Mapping[str, Any]) -> bool:

@@ -51,7 +51,9 @@
 
 {#- Every later run. -#}
 {% macro build_increment(strategy, existing, target) -%}
-  {%- do adapter.check_begins(model, strategy) -%}
+  {%- for line in adapter.check_begins(model, strategy) -%}
+    {%- do exceptions.warn(line) -%}
+  {%- endfor -%}
   {%- set consumption = adapter.consumption_of(model) -%}
   {%- set strategy_macro = adapter.get_incremental_strategy_macro(context, strategy) -%}
   {%- set rows = temp_view(target, compiled_code) -%}
