@@ -63,16 +63,21 @@ def _reads(log: TableLog, consumer: str) -> set[str]:
 def skipped(plan: Plan) -> list[str]:
     """For each table that was read up to an earlier version, by a stream that is read no more, than a stream begins at
     which is read instead: that the changes between are left out."""
-    begun = [read for key, read in plan.reads.items() if read.start is not None and key not in plan.cursor.frontiers]
+    begun = [read for key, read in plan.reads.items() if key not in plan.cursor.frontiers]
+    starts = [(read.stream, read.start.tables) for read in begun if read.start is not None]
     return [
         f"{plan.consumer.target} has {table.name} up to version {reached.version}, by a stream that its model reads no "
-        f"more, and stream {read.stream} begins at version {table.version}: the changes between are left out. "
-        f"To have them, set at={{'version': {reached.version}}} in the stream and make it anew with --full-refresh."
-        for read in begun
-        for table in (read.start.tables if read.start else ())
+        f"more, and stream {stream} begins at version {table.version}: the changes between are left out."
+        + (_way_out(reached) if len(tables) == 1 else "")
+        for stream, tables in starts
+        for table in tables
         for reached in _left(plan, table)
         if reached.version < table.version
     ]
+
+
+def _way_out(reached: TableVersion) -> str:
+    return f" To have them, set at={{'version': {reached.version}}} in the stream and make it anew with --full-refresh."
 
 
 def _was_read(plan: Plan, end: Frontier) -> bool:
