@@ -30,6 +30,13 @@ def reached(model: Model) -> int:
     return model.cursor().frontiers["s"].tables[0].version
 
 
+def restore_to_the_time_of(model: Model, version: int) -> None:
+    """The next commit must be of a later millisecond."""
+    moment = TableLog(model.spark, model.target).commit(version).timestamp
+    text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+    model.spark.sql(f"restore table {model.target} to timestamp as of '{text}'")
+
+
 def test_no_target_and_no_consumption_are_zero(session: SparkSession, tmp_path: Path) -> None:
     name = path_table(tmp_path, "t")
     assert (Model(session, name, {}).cursor().n, Model(session, name, {}).cursor().seen) == (0, None)
@@ -79,10 +86,9 @@ def test_restore_rewinds_and_the_rows_come_again_once(model: Model) -> None:
 
 def test_restore_by_timestamp(model: Model) -> None:
     consume(model, 3)
-    moment = TableLog(model.spark, model.target).commit(1).timestamp
+    time.sleep(0.01)
     consume(model, 4)
-    text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-    model.spark.sql(f"restore table {model.target} to timestamp as of '{text}'")
+    restore_to_the_time_of(model, 1)
     assert model.rows() == [*FIRST, (3, "r3")]
     assert (model.cursor().n, reached(model)) == (3, 2)
 
@@ -93,9 +99,7 @@ def test_restore_by_timestamp_from_another_time_zone(model: Model, zone: str) ->
     consume(model, 3)
     time.sleep(0.01)
     consume(model, 4)
-    moment = TableLog(model.spark, model.target).commit(1).timestamp
-    text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-    model.spark.sql(f"restore table {model.target} to timestamp as of '{text}'")
+    restore_to_the_time_of(model, 1)
     zones = model.spark._jvm.java.util.TimeZone  # type: ignore[union-attr]
     ours = zones.getDefault()
     zones.setDefault(zones.getTimeZone(zone))
@@ -107,10 +111,9 @@ def test_restore_by_timestamp_from_another_time_zone(model: Model, zone: str) ->
 
 def test_a_restore_to_what_no_version_had_is_not_guessed(model: Model) -> None:
     consume(model, 3)
-    moment = TableLog(model.spark, model.target).commit(1).timestamp
+    time.sleep(0.01)
     consume(model, 4)
-    text = moment.strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
-    model.spark.sql(f"restore table {model.target} to timestamp as of '{text}'")
+    restore_to_the_time_of(model, 1)
     clean_log(model.spark, model.target, 3)
     with pytest.raises(OffsetUnknown, match=r"which version its version 3 restored cannot be told"):
         model.cursor()

@@ -241,7 +241,7 @@ class TestTablesOfManyKinds:
         sql(f"alter table {name} add column (h string)")
         deletes = [("delete", n, n * 10, SparkRow(a=n, b=n), None) for n in (1, 2, 3)]
         want = [*deletes, ("insert", 2, 20, SparkRow(a=2, b=2), None)]
-        assert [row[:5] for row in changes(spark, name, start, "id", "v", "s", "w")] == want
+        assert changes(spark, name, start, "id", "v", "s", "w") == want
 
     @pytest.mark.parametrize("kind", ["timestamp", "timestamp_ntz"])
     def test_unique_keys_that_differ_by_a_microsecond(self, spark: SparkSession, sql: Any, kind: str) -> None:

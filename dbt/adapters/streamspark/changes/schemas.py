@@ -91,12 +91,12 @@ class Schemas:
     def _key(self, old: StructType, version: int) -> Key:
         """What tells columns of `old`, the schema at `version`, and fields in them. Physical names survive a rename. A
         table made anew under column mapping keeps those of columns whose type stays; the others are told by names."""
-        ours, theirs = _physical_names(self.schema), _physical_names(old)
-        if not ours & theirs:
+        kept = _physical_names(self.schema) & _physical_names(old)
+        if not kept:
             return _name
         if version >= self._replaced:
             return _physical
-        return lambda field: _physical(field) if _physical(field) in ours & theirs else f"name {_name(field)}"
+        return lambda field: _physical(field) if _physical(field) in kept else f"name {_name(field)}"
 
     def _schema_at(self, version: int) -> StructType:
         return _schema(_metadata(self._log.snapshot(version)))
