@@ -230,6 +230,43 @@ def test_a_function_that_spark_knows_as_not_deterministic(bad: History) -> None:
 
 
 @pytest.mark.parametrize(
+    ("body", "query", "message"),
+    [
+        ("x + rand()", "select id, moved(v) as m from t", "that Spark knows as non-deterministic"),
+        ("x + rand()", "select id from t where exists (select 1 from u where moved(w) > t.v)", "that Spark knows"),
+        ("x + day(current_date())", "select id, moved(v) as m from t", "that tells the time"),
+        ("x + unix_timestamp()", "select id, now() as at from t where moved(v) > 1", "that tells the time"),
+        (
+            "x + unix_timestamp()",
+            "select moved(id) as m from t pivot (count(v) for v in (1, 2))",
+            "that tells the time",
+        ),
+    ],
+)
+@pytest.mark.parametrize("kept", ["temporary function moved", "function bad_input_moved"])
+def test_what_a_function_of_sql_does(bad: History, body: str, query: str, message: str, kept: str) -> None:
+    name = kept.rpartition(" ")[2]
+    bad.run(f"create {kept}(x int) returns double return {body}")
+    try:
+        with pytest.raises(UnsupportedQuery, match=rf"{name}\(\) is a user-defined function {message}"):
+            of(bad, query.replace("moved", name))
+    finally:
+        bad.run(f"drop {kept}")
+
+
+def test_what_moves_in_a_query_beside_a_function_does_not_concern_that(bad: History) -> None:
+    bad.run("create temporary function doubled(x int) returns int return 2 * x")
+    try:
+        for query in (
+            "select doubled(id) as d, now() as at from t",
+            "select id, first(doubled(v)) as f from t group by id",
+        ):
+            assert of(bad, query) is not None
+    finally:
+        bad.run("drop temporary function doubled")
+
+
+@pytest.mark.parametrize(
     ("query", "operator"),
     [
         ("select count(*) n from t", "a GROUP BY, DISTINCT or aggregate"),

@@ -10,10 +10,9 @@ from itertools import pairwise
 from pyspark.sql import DataFrame, SparkSession
 from sqlglot import TokenType, exp, tokenize
 
-from dbt.adapters.streamspark.changes.query.algebra import CLOCK
 from dbt.adapters.streamspark.changes.query.functions import BARE
 from dbt.adapters.streamspark.changes.query.not_covered import Node
-from dbt.adapters.streamspark.changes.query.plans import rewritten
+from dbt.adapters.streamspark.changes.query.plans import asks_time
 from dbt.adapters.streamspark.changes.query.same_query import same_query
 from dbt.adapters.streamspark.errors import UnsupportedQuery
 
@@ -57,13 +56,8 @@ def refuse_bare_clocks(spark: SparkSession, query: Node, sql: str) -> None:
     """Raises UnsupportedQuery where `sql`, which is the query as Spark gets it, asks the time by such a name."""
     names = [column.name for column in query.find_all(exp.Column) if len(column.parts) == 1]
     bare = [name for name in names if name.lower() in BARE]
-    if bare and _asks_time(spark, sql.replace(CLOCK, "timestamp'2000-01-01 00:00:00'")):
+    if bare and asks_time(spark, sql):
         raise UnsupportedQuery(
             f"{bare[0]} is no column in one place of the query, so that Spark takes it for the function: write "
             f"{bare[0]}() for it, and a column of that name, where there is one, with its table"
         )
-
-
-def _asks_time(spark: SparkSession, sql: str) -> bool:
-    plan = spark.sql(sql)._jdf.queryExecution().analyzed()
-    return not rewritten(spark, "ComputeCurrentTime", plan).fastEquals(plan)

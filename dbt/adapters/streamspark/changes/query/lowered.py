@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
-from typing import Any
 
 from pyspark.errors import AnalysisException, ParseException
 from pyspark.sql import DataFrame, SparkSession
@@ -16,17 +15,16 @@ from dbt.adapters.streamspark.changes.query.bare_names import bare_places, refus
 from dbt.adapters.streamspark.changes.query.base_tables import BaseTable
 from dbt.adapters.streamspark.changes.query.clock_words import refuse_clock_words
 from dbt.adapters.streamspark.changes.query.expanded import parse_query
-from dbt.adapters.streamspark.changes.query.functions import function_name
 from dbt.adapters.streamspark.changes.query.lambdas import own_variables, variables
 from dbt.adapters.streamspark.changes.query.lower import lower
 from dbt.adapters.streamspark.changes.query.lowering import Lowering
 from dbt.adapters.streamspark.changes.query.named_fields import named_fields
 from dbt.adapters.streamspark.changes.query.not_covered import Node, NotCovered
 from dbt.adapters.streamspark.changes.query.prune import prune
-from dbt.adapters.streamspark.changes.query.registry import function_info
 from dbt.adapters.streamspark.changes.query.same_query import same_query
 from dbt.adapters.streamspark.changes.query.scope import Names
 from dbt.adapters.streamspark.changes.query.unseen import refuse_unseen
+from dbt.adapters.streamspark.changes.query.user_functions import refuse_moving_functions
 from dbt.adapters.streamspark.changes.query.variables import refuse_variables
 from dbt.adapters.streamspark.changes.query.volatile import bind_clock, refuse_volatile, tells_time
 from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
@@ -58,7 +56,7 @@ def lowered(
     refuse_unseen(frame)
     refuse_clock_words(frame, query)
     refuse_variables(frame)
-    _refuse_volatile_functions(frame, query)
+    refuse_moving_functions(frame, query, text)
     _check_names(frame.schema)
     low = Lowering(spark, tables, schemas, lower, Names(variables(query)))
     recursive = next((clause for clause in query.find_all(exp.With) if clause.args.get("recursive")), None)
@@ -121,30 +119,6 @@ def _with_commas(query: Node) -> Node:
         if join.kind == "CROSS" and not join.side:
             join.set("kind", None)
     return query
-
-
-def _refuse_volatile_functions(frame: DataFrame, query: Node) -> None:
-    """User-defined functions are taken as deterministic unless Spark says otherwise."""
-    names = {function_name(part) for part in query.find_all(exp.Anonymous)}
-    for name in sorted(names):
-        if _is_users(frame.sparkSession, name) and not all(n.deterministic() for n in _plan_nodes(frame)):
-            raise UnsupportedQuery(
-                f"{name}() is a user-defined function that Spark knows as non-deterministic: its changes cannot be told"
-            )
-
-
-def _is_users(spark: SparkSession, name: str) -> bool:
-    info = function_info(spark, name)
-    return info is not None and str(info.getSource()) not in ("built-in", "")
-
-
-def _plan_nodes(frame: DataFrame) -> Iterator[Any]:
-    stack = [frame._jdf.queryExecution().analyzed()]
-    while stack:
-        node = stack.pop()
-        yield node
-        children = node.children()
-        stack.extend(children.apply(index) for index in range(children.size()))
 
 
 def _check_names(schema: StructType) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
+from dbt.adapters.streamspark.changes.query.algebra import CLOCK
 from dbt.adapters.streamspark.changes.sequences import items
 from dbt.adapters.streamspark.java_names import java_names
 
@@ -19,3 +20,9 @@ def plans(frame: DataFrame) -> list[Any]:
 def rewritten(spark: SparkSession, rule: str, plan: Any) -> Any:
     """The plan after one rule of the optimizer, by the rule's name."""
     return getattr(java_names(spark).org.apache.spark.sql.catalyst.optimizer, f"{rule}$").apply(plan)
+
+
+def asks_time(spark: SparkSession, sql: str) -> bool:
+    """Whether Spark finds a clock in a query, apart from those that are bound. Raises Spark's errors for the text."""
+    plan = spark.sql(sql.replace(CLOCK, "timestamp'2000-01-01 00:00:00'"))._jdf.queryExecution().analyzed()
+    return not rewritten(spark, "ComputeCurrentTime", plan).fastEquals(plan)
