@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.consuming import clean_log
@@ -296,6 +298,46 @@ class TestReboundColumns:
         world.sql("delete from {raw}.orders where id = 11")
         run("run", "--select", "by_id")
         assert [row[0] for row in world.rows("select id from {dbt}.by_id")] == [1, 12, 13]
+
+
+class TestFunctions:
+    prepare = (
+        *TABLES,
+        "create function {raw}.plus(x int) returns int return x + 1",
+        "create function {raw}.shown(x int) returns int return {raw}.plus(x) * 10",
+    )
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        query = (
+            "select id, {{ source('raw', 'orders').schema }}.shown(amount) as shown from {{ source('raw', 'orders') }}"
+        )
+        return {
+            "sources.yml": SOURCES,
+            "by_key.sql": model(query, "unique_key='id', refresh='incremental'"),
+            "by_id.sql": model(query, "refresh='incremental'"),
+        }
+
+    def check(self, world: World, rows: list[tuple[int, int]]) -> None:
+        for name in ("by_key", "by_id"):
+            assert world.rows(f"select id, shown from {{dbt}}.{name}") == rows
+
+    def test_one_made_anew_makes_its_tables_anew(self, world: World) -> None:
+        run("run")
+        world.sql("create or replace function {raw}.plus(x int) returns int return x + 2")
+        _, log = run_logged("run")
+        assert re.search(r"by_key: made anew, \w+\.plus\(\): \w{8} -> \w{8}\s", log)
+        self.check(world, [(1, 70), (2, 90), (3, 110)])
+
+    def test_the_same_made_again_does_not(self, world: World) -> None:
+        world.sql(
+            "create or replace function {raw}.plus(x int) returns int return x + 2",
+            "insert into {raw}.orders values (4, 1)",
+        )
+        _, log = run_logged("run")
+        assert "made anew" not in log
+        self.check(world, [(1, 70), (2, 90), (3, 110), (4, 30)])
+        audit("by_id")
 
 
 class TestAnotherTable:

@@ -231,8 +231,8 @@ class DifferentialModel:
         return reopened(self.spark, self.consumer.target, cursor.queries[OWN], cursor.frontiers[OWN])
 
     def _made(self, model: ChangesModel) -> Made:
-        schema = model.query.interval(None, self._newest(model)).lowered.schema
-        return Made.of(self.config.unique_key, schema, self.config.immutable_where, self.spark)
+        query = model.query.interval(None, self._newest(model)).lowered
+        return Made.of(self.config.unique_key, query, self.config.immutable_where, self.spark)
 
     def _leads_over(self, found: Redefinition, added: Additive | None) -> bool:
         """Whether the rows of the query that was and of the one that is are compared and the difference is merged, so

@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pyspark.sql import SparkSession
-from pyspark.sql.types import StructType
 
 from dbt.adapters.streamspark.changes.projection import type_sql
+from dbt.adapters.streamspark.changes.query.function_definitions import function_definitions
+from dbt.adapters.streamspark.changes.query.lowered import Lowered
 
 # What they are says what an expression gives, and which parts of a query have a rule, so which ids its rows have.
 SETTINGS = ("spark.sql.ansi.enabled", "spark.sql.caseSensitive", "spark.sql.session.timeZone")
@@ -19,7 +20,7 @@ SETTINGS = ("spark.sql.ansi.enabled", "spark.sql.caseSensitive", "spark.sql.sess
 class Made:
     """`unique_key` tells its rows apart (empty: their ids do), `columns` are the query's, name and Spark SQL type of
     each, `final` is the predicate for rows that no run changes (empty: none is), and `settings` are the session's on
-    which its rows may depend."""
+    which its rows may depend, with the checksums of the functions that the query calls."""
 
     unique_key: tuple[str, ...]
     columns: tuple[tuple[str, str], ...]
@@ -27,9 +28,11 @@ class Made:
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, unique_key: Sequence[str], schema: StructType, final: str, spark: SparkSession) -> Made:
-        columns = tuple((field.name, type_sql(field.dataType)) for field in schema.fields)
-        return cls(tuple(unique_key), columns, final, {name: str(spark.conf.get(name)) for name in SETTINGS})
+    def of(cls, unique_key: Sequence[str], query: Lowered, final: str, spark: SparkSession) -> Made:
+        columns = tuple((field.name, type_sql(field.dataType)) for field in query.schema.fields)
+        functions = {f"{name}()": told for name, told in function_definitions(spark, query.functions).items()}
+        settings = {name: str(spark.conf.get(name)) for name in SETTINGS}
+        return cls(tuple(unique_key), columns, final, {**settings, **functions})
 
     @property
     def keys(self) -> set[str]:

@@ -24,7 +24,7 @@ from dbt.adapters.streamspark.changes.query.prune import prune
 from dbt.adapters.streamspark.changes.query.same_query import same_query
 from dbt.adapters.streamspark.changes.query.scope import Names
 from dbt.adapters.streamspark.changes.query.unseen import refuse_unseen
-from dbt.adapters.streamspark.changes.query.user_functions import refuse_moving_functions
+from dbt.adapters.streamspark.changes.query.user_functions import refuse_moving_functions, user_functions
 from dbt.adapters.streamspark.changes.query.variables import refuse_variables
 from dbt.adapters.streamspark.changes.query.volatile import bind_clock, refuse_volatile, tells_time
 from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
@@ -33,12 +33,13 @@ from dbt.adapters.streamspark.errors import InvalidQuery, UnsupportedQuery
 @dataclass(frozen=True)
 class Lowered:
     """`root` gives the columns `ours`, which the query calls as in `schema` (Spark's own, of the query as written);
-    `shown` is what people call some of our names."""
+    `shown` is what people call some of our names, `functions` are the user-defined ones, as the query says them."""
 
     root: Operator
     ours: tuple[str, ...]
     schema: StructType
     shown: Mapping[str, str] = field(default_factory=dict)
+    functions: tuple[str, ...] = ()
 
 
 def lowered(
@@ -56,7 +57,8 @@ def lowered(
     refuse_unseen(frame)
     refuse_clock_words(frame, query)
     refuse_variables(frame)
-    refuse_moving_functions(frame, query, text)
+    users = user_functions(spark, query)
+    refuse_moving_functions(frame, query, text, users)
     _check_names(frame.schema)
     low = Lowering(spark, tables, schemas, lower, Names(variables(query)))
     recursive = next((clause for clause in query.find_all(exp.With) if clause.args.get("recursive")), None)
@@ -67,7 +69,7 @@ def lowered(
     relation = lower(low, named_fields(own_variables(bind_clock(query))))
     ours = tuple(name for _, name in relation.columns)
     prune(relation.node, ours)
-    return Lowered(relation.node, ours, frame.schema, low.names.shown)
+    return Lowered(relation.node, ours, frame.schema, low.names.shown, users)
 
 
 def _with_columns(spark: SparkSession, text: str, columns: Set[str]) -> str:
@@ -85,7 +87,8 @@ def as_opaque(low: Lowering, text: str, schema: StructType, reason: NotCovered) 
     refuse_bare_clocks(low.spark, query, text)
     if tells_time(query):
         raise UnsupportedQuery(f"the query tells the time, and has a part without a rule: {reason}")
-    return Lowered(Opaque(text, names, list(low.tables.values()), reason), tuple(names), schema)
+    root = Opaque(text, names, list(low.tables.values()), reason)
+    return Lowered(root, tuple(names), schema, functions=user_functions(low.spark, query))
 
 
 def _analysed(spark: SparkSession, text: str) -> DataFrame:

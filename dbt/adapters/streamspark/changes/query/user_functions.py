@@ -3,7 +3,7 @@ CREATE FUNCTION, and says of others whether they were registered as deterministi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from pyspark.errors import AnalysisException, ParseException
@@ -18,12 +18,18 @@ from dbt.adapters.streamspark.changes.query.volatile import bind_clock, tells_ti
 from dbt.adapters.streamspark.changes.sequences import items
 from dbt.adapters.streamspark.errors import UnsupportedQuery
 
+_BUILT_IN = ("builtin.", "system.builtin.")
 
-def refuse_moving_functions(frame: DataFrame, query: Node, text: str) -> None:
-    """`frame` and `query` are those of `text`. Raises UnsupportedQuery where a user's function gives another value each
-    time, or tells the time. Others are taken as deterministic."""
-    called = {function_name(part) for part in query.find_all(exp.Anonymous)}
-    users = sorted(name for name in called if not _is_built_in(frame.sparkSession, name))
+
+def user_functions(spark: SparkSession, query: Node) -> tuple[str, ...]:
+    """The names of those that the query calls, as it says them."""
+    called = {_said(part) for part in query.find_all(exp.Anonymous)}
+    return tuple(sorted(name for name in called if not _is_built_in(spark, name)))
+
+
+def refuse_moving_functions(frame: DataFrame, query: Node, text: str, users: Collection[str]) -> None:
+    """Raises UnsupportedQuery where one of `users`, functions, gives another value each time, or tells the time; others
+    are taken as deterministic. `frame` and `query` are those of `text`."""
     if not users:
         return
     said = {function_name(part) for part in query.walk()}
@@ -33,16 +39,28 @@ def refuse_moving_functions(frame: DataFrame, query: Node, text: str) -> None:
         raise _refused(users, "that tells the time")
 
 
-def _refused(users: list[str], what: str) -> UnsupportedQuery:
-    return UnsupportedQuery(
-        f"{' or '.join(f'{name}()' for name in users)} is a user-defined function {what}: its changes cannot be told"
-    )
+def _said(part: Node) -> str:
+    """A function's name with its schema and catalog, where the query says these."""
+    above = part.parent
+    if isinstance(above, exp.Dot) and above.expression is part:
+        return f"{above.this.sql('spark')}.{part.name}"
+    if isinstance(above, exp.Table):
+        return ".".join(filter(None, (above.catalog, above.db, part.name)))
+    return str(part.name)
 
 
 def _is_built_in(spark: SparkSession, name: str) -> bool:
     """Those that are kept in the catalog are not in the registry."""
+    if "." in name:
+        return name.lower().startswith(_BUILT_IN)
     info = function_info(spark, name)
     return info is not None and str(info.getSource()) in ("built-in", "")
+
+
+def _refused(users: Collection[str], what: str) -> UnsupportedQuery:
+    return UnsupportedQuery(
+        f"{' or '.join(f'{name}()' for name in users)} is a user-defined function {what}: its changes cannot be told"
+    )
 
 
 def _moving(frame: DataFrame) -> Iterator[str]:
