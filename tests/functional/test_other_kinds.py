@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.functional.projects import READY, SOURCES, World, run, run_logged
+from tests.functional.projects import READY, SOURCES, World, operate, run, run_logged
 from tests.functional.test_differential import model
 from tests.functional.test_scd2 import applied, stream
 
@@ -181,6 +181,7 @@ class TestOtherNames:
         world.model("renamed.sql", self.LOG)
         results = run("run", "--select", "renamed", passes=False)
         assert "has rows that streamspark/model.test.log took from a stream" in str(results["renamed"].message)
+        assert "go on with consumer: model.test.log in its config" in str(results["renamed"].message)
         world.model("log.sql", self.LOG)
         (Path(world.project.project_root) / "models" / "renamed.sql").unlink()
         world.sql("insert into {raw}.orders values (5, 1)")
@@ -195,3 +196,27 @@ class TestOtherNames:
         _, log = run_logged("run")
         assert "left out" not in log
         assert world.rows("log") == [(4, "insert"), (5, "insert")]
+
+
+class TestAnotherName:
+    prepare = TestStreamMadeAnew.prepare
+    LOG = "{{ config(materialized='incremental', alias='log'%s) }} select id from {{ stream('later') }}"
+
+    @pytest.fixture(scope="class")
+    def models(self) -> dict[str, str]:
+        return {"sources.yml": SOURCES, "later.sql": TestOtherNames.STREAM % "", "log.sql": self.LOG % ""}
+
+    def test_a_renamed_consumer_goes_on_by_the_name_that_it_had(self, world: World) -> None:
+        run("run")
+        world.sql("insert into {raw}.orders values (7, 1)")
+        run("run")
+        world.sql("insert into {raw}.orders values (8, 1)")
+        world.model("renamed.sql", self.LOG % ", consumer='model.test.log'")
+        world.model("log.sql", (self.LOG % "").replace("'log'", "'another'"))
+        results = run("run", "--threads", "1", passes=False)
+        assert "would consume as one, streamspark/model.test.log" in str(results["renamed"].message)
+        (Path(world.project.project_root) / "models" / "log.sql").unlink()
+        run("run")
+        assert world.rows("log") == [(7,), (8,)]
+        assert operate("consumer_history", model="renamed")[0]["history"][0]["consumption"] == 3
+        assert operate("stream_backlog", stream="later", consumer="renamed")[0]["versions"] == 0

@@ -26,7 +26,7 @@ class Rival(Target):
 
     @property
     def consumer(self) -> str:
-        return consumer_name(self.unique_id)
+        return consumer_name(self.unique_id, {})
 
 
 class TestOvertaken:

@@ -125,7 +125,7 @@ class Refusing(Scope):
 
 
 def test_a_table_that_cannot_be_read_is_a_consumer_with_a_problem() -> None:
-    model = ProjectModel("model.p.denied", "denied", "db.denied", "incremental")
+    model = ProjectModel("model.p.denied", "denied", "db.denied", "incremental", "streamspark/model.p.denied")
     scope = Refusing(cast(SparkSession, None), Project("db", (model,)))
     assert scope._states("db.denied") == [ConsumerState("streamspark/model.p.denied", "db.denied", None, "denied")]
     nobody = Refusing(cast(SparkSession, None), Project("db", ()))

@@ -7,6 +7,7 @@ from typing import Any
 
 from dbt.adapters.streamspark.operate.project import Project, ProjectModel
 from dbt.adapters.streamspark.relation import StreamsparkRelation
+from dbt.adapters.streamspark.streams.consumers import consumer_name
 
 
 def project_of(graph: Mapping[str, Any], schema: str = "") -> Project:
@@ -31,6 +32,7 @@ def _model(node: Mapping[str, Any]) -> ProjectModel:
         name=node["name"],
         relation=relation.render(),
         materialized=str(config.get("materialized")),
+        consumer=consumer_name(node["unique_id"], config),
         format=str(config.get("format") or ""),
         reads=tuple(node["depends_on"]["nodes"]),
         version="" if version is None else str(version),

@@ -180,10 +180,10 @@ class StreamMethods(metaclass=AdapterMeta):
         with self._errors(f"{model['unique_id']}: stream {relation.render()}"):
             spark, name = self.spark(), relation.render()
             stream = Stream(name, find_stream(spark, name))
-            hook = self.planner.is_hook(consumer_name(model["unique_id"]), get_invocation_id(), stream)
+            hook = self.planner.is_hook(self._name(model), get_invocation_id(), stream)
             if hook or not self._consumes(model):
                 return NOTHING.format(name) if nothing else self.planner.peek(spark, stream)
-            consumer = _consumer(model, target.render(), rebuild, target_is_table)
+            consumer = self._consumer(model, target.render(), rebuild, target_is_table)
             if nothing:
                 self.planner.read_nothing(spark, consumer)
                 return NOTHING.format(name)
@@ -201,7 +201,7 @@ class StreamMethods(metaclass=AdapterMeta):
     @available.parse_none
     def begin_build(self, model: Mapping[str, Any]) -> None:
         """What stream() is asked from here on is for the model's hooks, which only look."""
-        self.planner.begin(consumer_name(model["unique_id"]), get_invocation_id())
+        self.planner.begin(self._name(model), get_invocation_id())
 
     @available.parse(lambda *args, **kwargs: "")
     def started_over(self, model: Mapping[str, Any]) -> str:
@@ -230,7 +230,7 @@ class StreamMethods(metaclass=AdapterMeta):
         name = target.render()
         with self._errors(f"{model['unique_id']}: changes of its query"):
             config = ChangesConfig(**parse_changes_config(model["config"], name))
-            consumer = _consumer(model, name, full_refresh or not is_table, is_table)
+            consumer = self._consumer(model, name, full_refresh or not is_table, is_table)
             query = _whole(sql, nothing)
             return ChangesModel(self.spark(), self.planner, consumer, query, config).plan(nothing)
 
@@ -244,7 +244,7 @@ class StreamMethods(metaclass=AdapterMeta):
             check_differential(model)
             given = parse_differential_config(model["config"], name)
             config = DifferentialConfig(**given, partition_by=_partition_by(model))
-            consumer = _consumer(model, name, full_refresh or not is_table, is_table)
+            consumer = self._consumer(model, name, full_refresh or not is_table, is_table)
             query = _whole(sql, nothing)
             plan = DifferentialModel(self.spark(), self.planner, consumer, query, config).plan(nothing)
             say(f"{name}: {'made anew' if plan.anew else 'by changes'}, {plan.reason}")
@@ -290,7 +290,16 @@ class StreamMethods(metaclass=AdapterMeta):
             raise
 
     def _plan(self, model: Mapping[str, Any]) -> Plan | None:
-        return self.planner.plan(consumer_name(model["unique_id"]), get_invocation_id())
+        return self.planner.plan(self._name(model), get_invocation_id())
+
+    def _name(self, model: Mapping[str, Any]) -> str:
+        """The consumer's, which is one model's alone."""
+        name = consumer_name(model["unique_id"], model["config"] if model["resource_type"] == "model" else {})
+        return self.planner.claimed(name, model["unique_id"], get_invocation_id())
+
+    def _consumer(self, model: Mapping[str, Any], target: str, rebuild: bool, is_table: bool) -> Consumer:
+        merges = model["config"].get("incremental_strategy") in MERGED
+        return Consumer(self._name(model), target, get_invocation_id(), rebuild, is_table, merges)
 
     @available.parse_none
     def consumption_of(self, model: Mapping[str, Any]) -> Consumption | None:
@@ -454,11 +463,6 @@ class StreamMethods(metaclass=AdapterMeta):
     def valid_incremental_strategies(self) -> list[str]:
         """dbt appends to the list that it gets."""
         return ["append", "merge", "insert_overwrite", "microbatch"]
-
-
-def _consumer(model: Mapping[str, Any], target: str, rebuild: bool, is_table: bool) -> Consumer:
-    merges = model["config"].get("incremental_strategy") in MERGED
-    return Consumer(consumer_name(model["unique_id"]), target, get_invocation_id(), rebuild, is_table, merges)
 
 
 def _partition_by(model: Mapping[str, Any]) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dbt.adapters.streamspark.consume.changes_model import OWN
 from dbt.adapters.streamspark.consume.cursor import resolve_cursor
 from dbt.adapters.streamspark.consume.planner import Plan
 from dbt.adapters.streamspark.errors import ConsumptionRefused, OffsetUnknown
-from dbt.adapters.streamspark.streams.consumers import consumer_names
+from dbt.adapters.streamspark.streams.consumers import PREFIX, consumer_names
 from dbt.adapters.streamspark.streams.left_out import rows_at
 
 DOUBLED = {
@@ -48,8 +48,8 @@ def _check_renamed(plan: Plan, log: TableLog, doubled: str) -> None:
     if found is not None and rows_at(log, log.version) != 0:
         raise ConsumptionRefused(
             f"table {plan.consumer.target} has rows that {found} took from a stream that {plan.consumer.name} begins "
-            f"to read, beside which those {doubled}. Give the model the name that it had, or make the table anew with "
-            "--full-refresh."
+            f"to read, beside which those {doubled}. If it is the same model by another name, go on with consumer: "
+            f"{found.removeprefix(PREFIX)} in its config; else make the table anew with --full-refresh."
         )
 
 

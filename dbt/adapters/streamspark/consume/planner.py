@@ -31,7 +31,7 @@ from dbt.adapters.streamspark.consume.merge import Merge
 from dbt.adapters.streamspark.consume.pins import Pins
 from dbt.adapters.streamspark.consume.replacement import Replacement
 from dbt.adapters.streamspark.consume.target import open_target
-from dbt.adapters.streamspark.errors import Fenced, MissingSource, OffsetUnknown, StaleSource
+from dbt.adapters.streamspark.errors import ConsumptionRefused, Fenced, MissingSource, OffsetUnknown, StaleSource
 from dbt.adapters.streamspark.literals import in_comment
 from dbt.adapters.streamspark.steps import step
 from dbt.adapters.streamspark.streams.config import FAIL, FULL_REFRESH
@@ -145,6 +145,7 @@ class Planner:
         self._pins = Pins()
         self._plans: dict[tuple[str, str], Plan] = {}
         self._built: set[tuple[str, str]] = set()
+        self._models: dict[tuple[str, str], str] = {}
 
     def read(self, spark: SparkSession, consumer: Consumer, stream: Stream) -> str:
         """The SQL that stands for the stream's interval in the model of `consumer`, a relation for FROM.
@@ -156,6 +157,16 @@ class Planner:
         if stream.definition.id not in plan.reads:
             _add_or_start_over(spark, plan, stream, self._pins)
         return plan.reads[stream.definition.id].sql
+
+    def claimed(self, consumer: str, model: str, invocation: str) -> str:
+        """The consumer's name. Raises ConsumptionRefused where another model consumes under it."""
+        first = self._models.setdefault((invocation, consumer), model)
+        if first != model:
+            raise ConsumptionRefused(
+                f"{model} and {first} would consume as one, {consumer}. The config `consumer` is the unique id that a "
+                "model had before it was renamed: take it out of the model that never was called so."
+            )
+        return consumer
 
     def begin(self, consumer: str, invocation: str) -> None:
         """The model's SQL is known, and it is built: what its hooks still ask for is not consumed."""

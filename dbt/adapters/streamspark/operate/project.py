@@ -9,13 +9,14 @@ from dbt.adapters.streamspark.errors import InvalidArgument
 
 @dataclass(frozen=True)
 class ProjectModel:
-    """`relation` is the name in the catalog, `reads` the unique ids of the models that it refers to. `version` is empty
-    where the model has none."""
+    """`relation` is the name in the catalog, `reads` the unique ids of the models that it refers to, `consumer` the
+    name by which it consumes. `version` is empty where the model has none."""
 
     unique_id: str
     name: str
     relation: str
     materialized: str
+    consumer: str = ""
     format: str = ""
     reads: tuple[str, ...] = ()
     version: str = ""

@@ -18,7 +18,7 @@ from dbt.adapters.streamspark.near import near
 from dbt.adapters.streamspark.operate.consumer_state import ConsumerState, consumer_state
 from dbt.adapters.streamspark.operate.project import Project, ProjectModel
 from dbt.adapters.streamspark.streams.catalog import properties
-from dbt.adapters.streamspark.streams.consumers import CONSUMING, consumer_name, consumer_names
+from dbt.adapters.streamspark.streams.consumers import CONSUMING, consumer_names
 from dbt.adapters.streamspark.streams.definition import StreamDefinition, from_properties
 from dbt.adapters.streamspark.streams.names import name_parts, table_name
 
@@ -95,7 +95,7 @@ class Scope:
     def _meant(self, table: str) -> str:
         """The name of the consumer that the project has for a table; empty where it has none."""
         model = self.project.stored_as(table)
-        return consumer_name(model.unique_id) if model is not None and model.materialized in WRITES else ""
+        return model.consumer if model is not None and model.materialized in WRITES else ""
 
     def consumers_in(self, table: str) -> list[ConsumerState]:
         """The consumers that have written into a Delta table. A clone's are those of the table that it was cloned
@@ -151,7 +151,7 @@ class Scope:
         """The same, or a model of the project that reads streams and has consumed nothing yet."""
         model = self.project.named(name)
         if model is not None and self.read_by(model) and not self.consumers_in(model.relation):
-            return ConsumerState(consumer_name(model.unique_id), model.relation, Cursor(0))
+            return ConsumerState(model.consumer, model.relation, Cursor(0))
         return self.consumer(name)[1]
 
     def read_by(self, model: ProjectModel) -> list[StreamEntry]:
@@ -161,7 +161,7 @@ class Scope:
     def readers(self, entry: StreamEntry) -> list[ConsumerState]:
         """The consumers of a stream: those with an offset in it, and by the project those that are to read it."""
         key = entry.definition.id if entry.definition else ""
-        meant = {consumer_name(model.unique_id) for model in self.project.readers(entry.name)}
+        meant = {model.consumer for model in self.project.readers(entry.name)}
         return [one for one in self.consumers if one.point(key) is not None or one.name in meant]
 
     def full_name(self, name: str) -> str:

@@ -34,9 +34,14 @@ REFUSED_STRATEGIES = {
 _ASKS = re.compile(r"\{[{%](?:(?![}%]\}).)*\bis_incremental\s*\(", re.DOTALL)
 
 
-def consumer_name(unique_id: str) -> str:
-    """The name by which a model's consumptions are known in its target's log."""
-    return f"{PREFIX}{unique_id}"
+def consumer_name(unique_id: str, config: Mapping[str, Any]) -> str:
+    """The name by which a model's consumptions are known in its target's log: its unique id, or the config `consumer`,
+    the one that it had before it was renamed.
+
+    >>> consumer_name("model.shop.b", {}), consumer_name("model.shop.b", {"consumer": "model.shop.a"})
+    ('streamspark/model.shop.b', 'streamspark/model.shop.a')
+    """
+    return f"{PREFIX}{config.get('consumer') or unique_id}"
 
 
 def consumer_names(log: TableLog) -> list[str]:
