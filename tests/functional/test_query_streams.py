@@ -171,7 +171,11 @@ class TestLife:
 class TestRefusals:
     """What cannot be a stream on a query says why when it is made."""
 
-    prepare = (*TABLES, "create table {raw}.landed using parquet as select 1 as person")
+    prepare = (
+        *TABLES,
+        "create table {raw}.landed using parquet as select 1 as person",
+        "create function {raw}.aged(x int) returns int return x + year(current_date())",
+    )
 
     @pytest.fixture(scope="class")
     def models(self) -> dict[str, str]:
@@ -182,6 +186,7 @@ class TestRefusals:
             "joined.sql": stream(),
             "counted.sql": stream("mode='append_only'", TOTALS),
             "random.sql": stream("", f"select *, rand() as r from ({orders})"),
+            "aged.sql": stream("", "select {{ target.schema }}_raw.aged(id) as age from {{ source('raw', 'orders') }}"),
             "landed.sql": stream("", f"{orders} join {{{{ target.schema }}}}_raw.landed using (person)"),
             "by_file.sql": stream("mode='insert_only'"),
             "by_key.sql": stream("unique_key='id'"),
@@ -200,6 +205,7 @@ class TestRefusals:
         for name, text in {
             "counted": "append_only takes queries whose rows only ever come",
             "random": "rand() gives another value each time it is asked",
+            "aged": "_raw.aged() is a user-defined function that tells the time",
             "landed": "landed is no Delta table",
             "by_file": "mode = 'insert_only' is for columns and rows of one table, but its query has JOIN",
             "by_key": "unique_key is for columns and rows of one table",

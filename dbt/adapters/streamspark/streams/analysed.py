@@ -8,6 +8,7 @@ from typing import Any
 from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 
+from dbt.adapters.streamspark.changes.query.plans import asks_time
 from dbt.adapters.streamspark.spark_errors import as_sql_error
 from dbt.adapters.streamspark.streams.supported import unsupported
 
@@ -35,6 +36,8 @@ def check_analysed(spark: SparkSession, sql: str) -> None:
             raise unsupported(KINDS.get(kind, name))
         if not node.deterministic():
             raise unsupported("a function that gives another value each time it is asked")
+    if asks_time(spark, sql):
+        raise unsupported("a function that tells the time")
 
 
 def _nodes(plan: Any) -> Iterator[Any]:
